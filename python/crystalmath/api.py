@@ -1,0 +1,146 @@
+"""Wiring: builds the services from the adapters and hands them to the dispatcher. No rules here.
+
+Imported by ``server`` after the socket answers, because it loads the database layer.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from crystalmath import __version__
+from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.forces.adapter import ForcesAdapter
+from crystalmath.contract.planned import PLANNED
+from crystalmath.contract.rpc import Method, describe
+from crystalmath.domain.states import TERMINAL
+from crystalmath.errors import DatabaseError
+from crystalmath.runners.local.runner import LocalRunner
+from crystalmath.services.codes import CodesService
+from crystalmath.services.diagnosis import DiagnosisService
+from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.jobs import JobsParts, JobsService
+from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports_server import ControllerSettings, ServerPort
+from crystalmath.services.pump import Pump, PumpTiming
+from crystalmath.services.steps import Steps
+from crystalmath.services.submission import Desk
+from crystalmath.services.system import SystemService
+from crystalmath.storage.migrate import migrate
+from crystalmath.storage.store import open_store
+from crystalmath.structures.reader import WorkerStructureReader
+
+DATABASE: Final = "crystalmath.db"
+READ_STRUCTURE_S: Final = 50.0
+"""Seconds for reading one structure, below the deadline of the methods that need one."""
+
+NAMESPACES: Final[Mapping[str, type]] = {
+    "system": SystemService,
+    "diagnosis": DiagnosisService,
+    "jobs": JobsService,
+    "codes": CodesService,
+}
+"""Attribute of the controller → service class; the wire name is ``attribute.function``."""
+
+
+def method_table() -> dict[str, Method]:
+    """Every method of the contract, built or planned."""
+    return describe(NAMESPACES, PLANNED)
+
+
+class CrystalController:
+    """One attribute per namespace, and the pump that moves the jobs.
+
+    Parameters
+    ----------
+    settings
+        Paths and limits.
+    server
+        The running server, for ``system`` and for the worker processes.
+    """
+
+    def __init__(self, settings: ControllerSettings, server: ServerPort) -> None:
+        data_dir = settings.data_dir
+        cores = os.cpu_count() or 1
+        codes: dict[str, CodeAdapter] = {a.name: a for a in (CommandAdapter(), ForcesAdapter())}
+        self._server = server
+        self._database = data_dir / DATABASE
+        self._directories = JobDirectories(data_dir / "jobs")
+        try:
+            self._directories.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise DatabaseError(
+                f"the data directory cannot be used: {error.strerror}",
+                hint="check its permissions and free space, or give another with --data-dir",
+            ) from error
+        self._store = open_store(self._database)
+        steps = Steps(
+            store=self._store,
+            codes=codes,
+            runner=LocalRunner(),
+            directories=self._directories,
+            clock=time.time,
+            version=__version__,
+        )
+        self._pump = Pump(
+            steps,
+            slots=settings.max_concurrent_jobs or cores,
+            timing=PumpTiming(poll_s=settings.pump_poll_s),
+            clock=time.time,
+        )
+        self.system = SystemService(server)
+        self.codes = CodesService(codes)
+        self.diagnosis = DiagnosisService(
+            server, self._store, codes, self._directories, self._database, cores
+        )
+        self.jobs = JobsService(
+            JobsParts(
+                store=self._store,
+                desk=Desk(
+                    self._store,
+                    codes,
+                    WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
+                    cores,
+                ),
+                codes=codes,
+                directories=self._directories,
+                clock=time.time,
+                wake=self._pump.wake,
+            )
+        )
+
+    def namespaces(self) -> dict[str, Any]:
+        """Attribute → service."""
+        return {name: getattr(self, name) for name in NAMESPACES}
+
+    def start(self) -> None:
+        """Migrate the database, finish what a killed daemon began, start the pump.
+
+        Raises
+        ------
+        DatabaseError
+            The database cannot be opened or was written by a newer version.
+        """
+        migrate(self._store.engine, self._database, self._server.progress)
+        self._directories.sweep(self._store.is_known)
+        self._pump.start()
+
+    def close(self) -> None:
+        """Stop the pump and close the database. Local jobs go on."""
+        self._pump.stop()
+        self._store.close()
+
+    def job_counts(self) -> dict[str, int]:
+        """Number of jobs by state."""
+        return self._store.counts()
+
+    def live_local_jobs(self) -> int:
+        """Jobs on this machine that have not ended: while there are any, the daemon stays."""
+        return sum(n for state, n in self._store.counts().items() if state not in TERMINAL)
+
+
+def build(settings: ControllerSettings, server: ServerPort) -> CrystalController:
+    """Build the controller; :meth:`CrystalController.start` opens it for work."""
+    return CrystalController(settings, server)

@@ -1,0 +1,1 @@
+"""Code ``command``: any script or program."""

@@ -1,0 +1,147 @@
+"""One evaluation of the engine, checked and measured. Used by the program of a job only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import ase.units
+import numpy as np
+import numpy.typing as npt
+
+from crystalmath.errors import BadResult, InputRejected
+
+Floats = npt.NDArray[np.float64]
+
+GPA_PER_EV_A3: float = 1.0 / ase.units.GPa
+VACUUM_A = 8.0
+"""An empty interval this long (Å) makes a layer, a rod or a molecule of a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Energy and its derivatives for one geometry.
+
+    Attributes
+    ----------
+    forces
+        eV/Å, shape (n_atoms, 3).
+    stress
+        eV/Å³, 3 by 3, positive when the crystal is under tension (the sign of ase); None unless
+        it is periodic in three directions.
+    fmax_ev_per_a
+        Length of the longest force.
+    smax_gpa
+        Largest component of the stress, or the mean stress when only the volume may change; never
+        negative, None where there is no stress.
+    """
+
+    energy_ev: float
+    forces: Floats
+    stress: Floats | None
+    fmax_ev_per_a: float
+    smax_gpa: float | None
+
+    @property
+    def pressure_gpa(self) -> float | None:
+        """Minus a third of the trace of the stress."""
+        return None if self.stress is None else -float(np.trace(self.stress)) / 3 * GPA_PER_EV_A3
+
+
+def evaluate(atoms: Any, *, volume_only: bool = False) -> Point:
+    """Evaluate the calculator of ``atoms``.
+
+    Parameters
+    ----------
+    volume_only
+        Only the volume may change, so only the mean stress has to vanish.
+
+    Raises
+    ------
+    BadResult
+        The engine gave a number that is not finite.
+    """
+    energy = float(atoms.get_potential_energy())
+    forces = np.array(atoms.get_forces(), dtype=float)
+    stress = np.array(atoms.get_stress(voigt=False), dtype=float) if atoms.pbc.all() else None
+    for name, values in (("energy", energy), ("force", forces), ("stress", stress)):
+        if values is not None and not np.isfinite(values).all():
+            raise BadResult(
+                f"the engine gave a {name} that is no number",
+                hint="look at the last geometry: atoms may have come too close",
+            )
+    return Point(
+        energy_ev=energy,
+        forces=forces,
+        stress=stress,
+        fmax_ev_per_a=float(np.linalg.norm(forces, axis=1).max()),
+        smax_gpa=None if stress is None else _size(stress, volume_only=volume_only),
+    )
+
+
+def _size(stress: Floats, *, volume_only: bool) -> float:
+    size = abs(float(np.trace(stress))) / 3 if volume_only else float(np.abs(stress).max())
+    return size * GPA_PER_EV_A3
+
+
+def step_numbers(atoms: Any, point: Point, step: int) -> dict[str, Any]:
+    """Return one line of ``steps.jsonl``."""
+    periodic = bool(atoms.pbc.all())
+    return {
+        "step": step,
+        "energy_ev": point.energy_ev,
+        "fmax_ev_per_a": point.fmax_ev_per_a,
+        "smax_gpa": point.smax_gpa,
+        "volume_angstrom3": float(atoms.get_volume()) if periodic else None,
+        "a_angstrom": float(atoms.cell.lengths()[0]) if periodic else None,
+    }
+
+
+def geometry_warnings(atoms: Any, *, cell_moves: bool) -> list[str]:
+    """Name what makes a result doubtful: vacuum in a cell that moves, atoms that touch nothing."""
+    warnings: list[str] = []
+    if cell_moves:
+        fractions = np.sort(atoms.get_scaled_positions(wrap=True), axis=0)
+        gaps = np.diff(fractions, axis=0, append=fractions[:1] + 1).max(axis=0)
+        # Distance of the lattice planes, not the length of the axis.
+        spacing = 1 / np.linalg.norm(atoms.cell.reciprocal(), axis=1)
+        for axis, empty in zip("abc", gaps * spacing, strict=True):
+            if empty >= VACUUM_A:
+                warnings.append(
+                    f"the cell is empty for {empty:.1f} Å along {axis}; "
+                    "if that is vacuum, give cell: fixed"
+                )
+    lonely = _lonely(atoms)
+    if lonely and (len(atoms) > 1 or atoms.pbc.any()):
+        warnings.append(
+            f"{len(lonely)} of {len(atoms)} atoms touch no other (the first is "
+            f"{atoms.symbols[lonely[0]]} {lonely[0] + 1}): small forces say nothing there"
+        )
+    return warnings
+
+
+def refuse_gas(atoms: Any) -> None:
+    """Refuse to relax the cell of a crystal in which no atom touches another.
+
+    Forces and stress vanish there, so it would pass for converged where it stands.
+
+    Raises
+    ------
+    InputRejected
+        No atom has a neighbour.
+    """
+    if len(_lonely(atoms)) == len(atoms):
+        raise InputRejected(
+            "no atom touches another, so there is nothing that could relax the cell",
+            hint="are the lengths of the cell in Å?",
+            field="structure",
+        )
+
+
+def _lonely(atoms: Any) -> list[int]:
+    """Indices of atoms without a neighbour within twice the sum of the covalent radii."""
+    from ase.data import covalent_radii
+    from ase.neighborlist import neighbor_list
+
+    index = neighbor_list("i", atoms, (2 * covalent_radii[atoms.numbers]).tolist())
+    return [int(alone) for alone in np.setdiff1d(np.arange(len(atoms)), index)]

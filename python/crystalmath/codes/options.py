@@ -1,0 +1,40 @@
+"""From the ``inputs`` of a request to a code's own model. Shared by the adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from crystalmath.errors import InvalidParams
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Options(BaseModel):
+    """Parent of every model of ``inputs``: unknown members are refused, values are immutable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def parse_options(model: type[M], inputs: Mapping[str, Any]) -> M:
+    """Validate ``inputs``.
+
+    Raises
+    ------
+    InvalidParams
+        Naming the first member at fault, e.g. ``inputs.argv.0``, and how many more there are.
+    """
+    try:
+        return model.model_validate(dict(inputs))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        first, more = faults[0], len(faults) - 1
+        path = ".".join(["inputs", *(str(part) for part in first["loc"])])
+        known = ", ".join(model.model_fields)
+        raise InvalidParams(
+            f"{path}: {first['msg']}" + (f" (and {more} more)" if more else ""),
+            hint=f"inputs are: {known}" if first["type"] == "extra_forbidden" else None,
+            field=path,
+        ) from None

@@ -1,0 +1,1 @@
+"""The wire: params and result models, one file per namespace, and the ``@rpc`` marker."""

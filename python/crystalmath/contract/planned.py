@@ -1,0 +1,84 @@
+"""Methods of the contract that are not built yet, each with what to use meanwhile.
+
+They answer -32000 with kind ``not_implemented`` and this hint. The list may only shrink: a test
+compares it with ``tests/fixtures/planned_methods.txt``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SEARCH = "Structure search comes with the materials providers; submit a structure file meanwhile."
+_CLUSTER = "Clusters come with the SSH and SLURM runners; jobs run on this machine meanwhile."
+_TEMPLATES = "Templates come with the deck writers; write the input file yourself meanwhile."
+_WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
+_ENGINES = "Isolated force engines come later; code `forces` with engine `emt` works now."
+_EXTENSIONS = "Extensions come after the isolated force engines."
+_EVENTS = "Events come with the terminal UI; poll `jobs.list` with `if_rev` meanwhile."
+_READ = "Reading foreign outputs comes with the code adapters."
+
+PLANNED: Final[dict[str, str]] = {
+    "events.subscribe": _EVENTS,
+    "events.unsubscribe": _EVENTS,
+    "jobs.continue": "Restarting from a checkpoint comes later; use `jobs.rerun` meanwhile.",
+    "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
+    "jobs.import_results": _READ,
+    "codes.read_output": _READ,
+    "codes.lint": _READ,
+    "materials.search": _SEARCH,
+    "materials.get": _SEARCH,
+    "materials.import": _SEARCH,
+    "materials.convert": _SEARCH,
+    "materials.inspect": _SEARCH,
+    "materials.generate_d12": "CRYSTAL decks come with the structures room.",
+    "materials.generate_inputs": "VASP and Quantum ESPRESSO inputs come with the workflows.",
+    "templates.list": _TEMPLATES,
+    "templates.render": _TEMPLATES,
+    "templates.save": _TEMPLATES,
+    "clusters.list": _CLUSTER,
+    "clusters.get": _CLUSTER,
+    "clusters.create": _CLUSTER,
+    "clusters.update": _CLUSTER,
+    "clusters.delete": _CLUSTER,
+    "clusters.test": _CLUSTER,
+    "clusters.accept_host_key": _CLUSTER,
+    "clusters.login": _CLUSTER,
+    "slurm.queue": _CLUSTER,
+    "slurm.cancel": _CLUSTER,
+    "slurm.adopt": _CLUSTER,
+    "slurm.sync": _CLUSTER,
+    "slurm.release": _CLUSTER,
+    "workflows.available": _WORKFLOWS,
+    "workflows.create_convergence": _WORKFLOWS,
+    "workflows.create_bands": _WORKFLOWS,
+    "workflows.create_phonon": _WORKFLOWS,
+    "workflows.create_eos": _WORKFLOWS,
+    "workflows.create_relax": _WORKFLOWS,
+    "workflows.create_elastic": _WORKFLOWS,
+    "workflows.create_md": _WORKFLOWS,
+    "workflows.launch_aiida": "AiiDA comes as an isolated extension.",
+    "workflows.list": _WORKFLOWS,
+    "workflows.get": _WORKFLOWS,
+    "workflows.cancel": _WORKFLOWS,
+    "workflows.resume": _WORKFLOWS,
+    "workflows.retry": _WORKFLOWS,
+    "workflows.play": _WORKFLOWS,
+    "workflows.plot": _WORKFLOWS,
+    "forces.engines": _ENGINES,
+    "forces.environments": _ENGINES,
+    "forces.install": _ENGINES,
+    "forces.models": _ENGINES,
+    "forces.evaluate": _ENGINES,
+    "forces.attach": _ENGINES,
+    "forces.relax": "Submit a job with code `forces` and task `relax`.",
+    "forces.workers": _ENGINES,
+    "forces.status": _ENGINES,
+    "forces.stop": _ENGINES,
+    "forces.doctor": _ENGINES,
+    "forces.gc": _ENGINES,
+    "forces.serve": _ENGINES,
+    "extensions.list": _EXTENSIONS,
+    "extensions.load": _EXTENSIONS,
+    "extensions.call": _EXTENSIONS,
+    "extensions.unload": _EXTENSIONS,
+}

@@ -1,0 +1,1 @@
+"""Where programs run: this machine, and later clusters."""

@@ -1,0 +1,91 @@
+"""Bytes in, lines out: newline-delimited messages, without I/O and without JSON.
+
+Only new bytes are searched, a line that is too long is dropped up to its newline, and memory stays
+bounded whatever arrives. Called by ``connection``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+class Oversize:
+    """Stands in the place of a line that was longer than the limit."""
+
+    __slots__ = ()
+
+
+OVERSIZE: Final = Oversize()
+_BLANK: Final = b" \t\r\n"
+Line = bytes | Oversize
+
+
+class LineFramer:
+    """Splits a byte stream into lines.
+
+    Parameters
+    ----------
+    max_line_bytes
+        Longest line, without its newline.
+
+    Attributes
+    ----------
+    discarded_bytes
+        Bytes dropped so far, in all oversize lines together.
+    """
+
+    __slots__ = ("_dropping", "_length", "_max", "_parts", "discarded_bytes")
+
+    def __init__(self, max_line_bytes: int) -> None:
+        self._max = max_line_bytes
+        self._parts: list[bytes] = []
+        self._length = 0
+        self._dropping = False
+        self.discarded_bytes = 0
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a line has begun and its newline has not come."""
+        return self._length > 0 or self._dropping
+
+    def feed(self, data: bytes) -> list[Line]:
+        """Take new bytes; return the lines they complete, without newline and without blank lines.
+
+        An oversize line is reported once, as soon as it is known to be too long.
+        """
+        if not self._parts and not self._dropping and data.find(b"\n") == len(data) - 1:
+            # the usual case: exactly one whole line
+            if len(data) - 1 <= self._max:
+                line = data.strip(_BLANK)
+                return [line] if line else []
+        lines: list[Line] = []
+        pieces = data.split(b"\n")
+        for piece in pieces[:-1]:
+            self._append(piece, lines)
+            self._finish(lines)
+        self._append(pieces[-1], lines)
+        return lines
+
+    def _append(self, piece: bytes, lines: list[Line]) -> None:
+        if self._dropping:
+            self.discarded_bytes += len(piece)
+        elif self._length + len(piece) > self._max:
+            self.discarded_bytes += self._length + len(piece)
+            self._clear()
+            self._dropping = True
+            lines.append(OVERSIZE)
+        elif piece:
+            self._parts.append(piece)
+            self._length += len(piece)
+
+    def _finish(self, lines: list[Line]) -> None:
+        if not self._dropping:
+            line = b"".join(self._parts).strip(_BLANK)
+            if line:
+                lines.append(line)
+        self._dropping = False
+        self._clear()
+
+    def _clear(self) -> None:
+        self._parts.clear()
+        self._length = 0

@@ -1,0 +1,254 @@
+"""JSON exactly as agreed, in both directions, whichever library does the work.
+
+Decoding refuses what JSON libraries let through or treat differently: invalid UTF-8, lone
+surrogates, NaN and Infinity, numbers that overflow, integers beyond 64 bits, deep nesting.
+Encoding always gives JSON: what is not finite becomes null, unknown types are an error. With the
+``fast`` extra orjson does the common cases; the verdicts stay the same. Called by ``connection``,
+``dispatch`` and ``proc``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import Enum
+from functools import partial
+from json.encoder import c_make_encoder, encode_basestring
+from pathlib import PurePath
+from typing import Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel
+
+try:
+    import orjson
+except ImportError:  # the `fast` extra is not installed
+    orjson = None  # type: ignore[assignment, unused-ignore]
+
+INT_MIN: Final = -(2**63)
+INT_MAX: Final = 2**64 - 1
+SLICE_ROWS: Final = 500
+"""Rows encoded at a time: the C encoder holds the interpreter lock from start to end."""
+
+
+class BadJsonError(ValueError):
+    """The text is not JSON as agreed; carries no part of the text."""
+
+
+class UnencodableError(TypeError):
+    """A result holds something that has no agreed form in JSON."""
+
+
+# --- decoding ----------------------------------------------------------------------------------
+
+_DIGITS = bytes.maketrans(b"123456789E+", b"000000000e-")
+_BLANK: Final = " \t\r\n"
+
+
+def _no_constant(_text: str) -> Any:
+    raise BadJsonError
+
+
+def _checked_int(text: str) -> int:
+    if len(text) > 20 or not INT_MIN <= (value := int(text)) <= INT_MAX:
+        raise BadJsonError
+    return value
+
+
+def _checked_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise BadJsonError
+    return value
+
+
+_quick_scan = json.JSONDecoder(parse_constant=_no_constant).scan_once
+_checked_scan = json.JSONDecoder(
+    parse_constant=_no_constant, parse_int=_checked_int, parse_float=_checked_float
+).scan_once
+
+
+def decode(raw: bytes, max_nesting: int) -> Any:
+    """Decode one message.
+
+    Parameters
+    ----------
+    raw
+        UTF-8 text.
+    max_nesting
+        Deepest allowed nesting of arrays and objects.
+
+    Raises
+    ------
+    BadJsonError
+        The text is not JSON, or breaks one of the rules above.
+    """
+    # cheap sieve: could there be a number out of range, a surrogate, or too deep a nesting at all?
+    digits = raw.translate(_DIGITS)
+    risky_number = b"000" in digits and (
+        b"0000000000000000000" in digits or b"e000" in digits or b"e-000" in digits
+    )
+    risky_string = b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw)
+    risky_depth = raw.count(b"[") + raw.count(b"{") > max_nesting
+    try:
+        if orjson is not None and not (risky_number or risky_string or risky_depth):
+            value = orjson.loads(raw)
+        else:
+            text = str(raw, "utf-8").strip(_BLANK)
+            if risky_depth:
+                _check_depth(text, max_nesting)
+            scan = _checked_scan if risky_number else _quick_scan
+            value, end = scan(text, 0)
+            if end != len(text):
+                raise BadJsonError
+            if risky_string:
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except (ValueError, StopIteration, RecursionError):
+        raise BadJsonError from None
+    return value
+
+
+def _check_depth(text: str, max_nesting: int) -> None:
+    """Count brackets outside strings; broken text is left for the parser to refuse."""
+    depth = at = 0
+    length = len(text)
+    find = text.find
+    while at < length:
+        char = text[at]
+        if char == '"':
+            at = _string_end(find, text, at)
+            if at < 0:
+                return
+        elif char in "[{":
+            depth += 1
+            if depth > max_nesting:
+                raise BadJsonError
+        elif char in "]}":
+            depth -= 1
+        at += 1
+
+
+def _string_end(find: Callable[..., int], text: str, start: int) -> int:
+    end = find('"', start + 1)
+    while end >= 0:
+        back = end - 1
+        while text[back] == "\\":
+            back -= 1
+        if (end - back) % 2 == 1:
+            return end
+        end = find('"', end + 1)
+    return -1
+
+
+# --- encoding ----------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    """Turn a value the JSON library does not know into one it does."""
+    if isinstance(value, BaseModel):
+        return json.loads(encode_model(value))
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise UnencodableError("a datetime without time zone")
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, PurePath | UUID):
+        return str(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return dict(value)
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return value.item()
+    raise UnencodableError(f"a value of type {type(value).__name__}")
+
+
+if c_make_encoder is not None:
+    # markers None: no bookkeeping per container; a cycle ends in RecursionError instead
+    _encode_chunks: Callable[[Any, int], Sequence[str]] = c_make_encoder(
+        None, _plain, json.encoder.c_encode_basestring or encode_basestring, None,
+        ":", ",", False, False, False,
+    )  # fmt: skip
+else:
+    _encode_chunks = partial(
+        json.JSONEncoder(
+            ensure_ascii=False, allow_nan=False, default=_plain, separators=(",", ":")
+        ).iterencode
+    )
+
+
+def encode(value: Any) -> bytes:
+    """Encode a value; not-finite numbers become null, lone surrogates a question mark.
+
+    Raises
+    ------
+    UnencodableError
+        A type without an agreed form, or a cycle.
+    """
+    if type(value) is list and len(value) > SLICE_ROWS:
+        rows = (value[i : i + SLICE_ROWS] for i in range(0, len(value), SLICE_ROWS))
+        return b"[" + b",".join(_encode(part)[1:-1] for part in rows) + b"]"
+    return _encode(value)
+
+
+def _encode(value: Any) -> bytes:
+    try:
+        try:
+            if orjson is not None:
+                return _encode_fast(value)
+            return "".join(_encode_chunks(value, 0)).encode("utf-8")
+        except ValueError:  # NaN, or a lone surrogate
+            return "".join(_encode_chunks(_clean(value), 0)).encode("utf-8")
+    except RecursionError:
+        raise UnencodableError("a value that contains itself or is nested too deeply") from None
+    except UnencodableError:
+        raise
+    except (TypeError, ValueError):
+        raise UnencodableError("a value that has no form in JSON") from None
+
+
+def _encode_fast(value: Any) -> bytes:
+    try:
+        return orjson.dumps(
+            value,
+            _plain,
+            orjson.OPT_NON_STR_KEYS
+            | orjson.OPT_PASSTHROUGH_DATETIME
+            | orjson.OPT_PASSTHROUGH_DATACLASS
+            | orjson.OPT_PASSTHROUGH_SUBCLASS,
+        )
+    except TypeError:  # also: beyond 64 bits, surrogates, cycles; the other encoder decides
+        return "".join(_encode_chunks(value, 0)).encode("utf-8")
+
+
+def encode_model(model: BaseModel) -> bytes:
+    """Encode a pydantic model; its own serialiser follows the same rules.
+
+    Raises
+    ------
+    UnencodableError
+        A field holds something that has no agreed form.
+    """
+    try:
+        return model.__pydantic_serializer__.to_json(model, by_alias=True)
+    except (ValueError, TypeError, RecursionError):
+        raise UnencodableError("a model with a value that has no form in JSON") from None
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return str(value).encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_clean_key(k): _clean(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(v) for v in value]
+    if value is None or isinstance(value, int):
+        return value
+    return _clean(_plain(value))
+
+
+def _clean_key(key: Any) -> Any:
+    return _clean(key) if isinstance(key, str) else key

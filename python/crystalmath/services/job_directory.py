@@ -1,0 +1,98 @@
+"""Job directories on this machine: made complete or not at all, removed only on purpose.
+
+A directory appears under its final name only when every input file is in it, so a daemon that is
+killed while it writes leaves nothing that looks ready.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from crystalmath.services.ports import InputFile
+
+_MARK = ".cm/removal"
+
+
+class JobDirectories:
+    """``<root>/<key>`` for each job; ``key`` is the job's uuid."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, key: str) -> Path:
+        """Directory of the job with this key."""
+        return self.root / key
+
+    def create(self, key: str, files: Iterable[InputFile]) -> dict[str, str]:
+        """Write the job's files into a fresh directory; safe to repeat.
+
+        Returns
+        -------
+        dict
+            Path → SHA-256 of every file.
+
+        Raises
+        ------
+        OSError
+            A source is gone, or the disk is full; nothing is left under the final name.
+        """
+        files = list(files)
+        final = self.path(key)
+        if final.is_dir():
+            return {f.path: hash_file(final / f.path) for f in files}
+        part = self.root / f"{key}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        try:
+            (part / ".cm").mkdir(parents=True, mode=0o700)
+            hashes = {f.path: _place(part, f) for f in files}
+            part.rename(final)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+        return hashes
+
+    def mark_for_removal(self, key: str) -> None:
+        """Note that the directory may go as soon as the database has forgotten the job."""
+        if self.path(key).is_dir():
+            (self.path(key) / ".cm").mkdir(exist_ok=True)
+            (self.path(key) / _MARK).touch()
+
+    def remove(self, key: str) -> None:
+        """Remove the directory."""
+        shutil.rmtree(self.path(key), ignore_errors=True)
+
+    def sweep(self, is_known: Callable[[str], bool]) -> int:
+        """Finish removals and drop half-written directories that a killed daemon left.
+
+        A directory without a mark is kept, also when no job knows it: it holds somebody's results.
+        """
+        removed = 0
+        for entry in os.scandir(self.root):
+            key, _, suffix = entry.name.partition(".")
+            if suffix == "part" or (
+                not suffix and (Path(entry) / _MARK).exists() and not is_known(key)
+            ):
+                shutil.rmtree(entry.path, ignore_errors=True)
+                removed += 1
+        return removed
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _place(directory: Path, file: InputFile) -> str:
+    target = directory / file.path
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if file.source is not None:
+        shutil.copyfile(file.source, target)
+    else:
+        target.write_text(file.content or "", encoding="utf-8", newline="")
+    target.chmod(0o700 if file.executable else 0o600)
+    return hash_file(target)

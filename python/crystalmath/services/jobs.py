@@ -1,0 +1,341 @@
+"""``jobs.*``: what clients can do with jobs.
+
+These functions check, store a wish and return; ``services.pump`` carries it out. Nothing here
+waits for a program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from crystalmath.contract.jobs import (
+    CancelJobsParams,
+    DeleteParams,
+    FileEntry,
+    FilesMeta,
+    Job,
+    JobEvent,
+    JobIdParams,
+    JobOutcome,
+    JobSummary,
+    ListMeta,
+    ListParams,
+    LogParams,
+    LogResult,
+    OutcomesMeta,
+    Provenance,
+    ReadFileParams,
+    RerunParams,
+    Series,
+    SeriesParams,
+    SeriesResult,
+    SubmitParams,
+    SubmitResult,
+    TagParams,
+)
+from crystalmath.contract.rpc import Call, Listing, rpc
+from crystalmath.domain.states import STATES, TERMINAL, JobState
+from crystalmath.errors import (
+    Conflict,
+    CrystalMathError,
+    DatabaseError,
+    IllegalTransition,
+    InputRejected,
+    NotFound,
+    NotImplementedYet,
+)
+from crystalmath.services import job_files, job_rerun, job_view, submission
+from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports_store import Move, Query, Row, Store
+
+UNFINISHED: tuple[JobState, ...] = tuple(s for s in STATES if s not in TERMINAL)
+
+
+@dataclass(frozen=True, slots=True)
+class JobsParts:
+    """What the service is made of; put together by ``api``."""
+
+    store: Store
+    desk: submission.Desk
+    codes: Mapping[str, CodeAdapter]
+    directories: JobDirectories
+    clock: Callable[[], float]
+    wake: Callable[[], None]
+
+
+class JobsService:
+    """Submit, watch, cancel, repeat and remove jobs."""
+
+    def __init__(self, parts: JobsParts) -> None:
+        self._store = parts.store
+        self._desk = parts.desk
+        self._codes = parts.codes
+        self._directories = parts.directories
+        self._clock = parts.clock
+        self._wake = parts.wake
+
+    @rpc(
+        errors=(InputRejected, NotImplementedYet, Conflict, DatabaseError),
+        lane="proc",
+        deadline_s=60.0,
+    )
+    def submit(self, params: SubmitParams, call: Call) -> SubmitResult:
+        """Accept a calculation. It is in the database when the reply is sent, and it will run.
+
+        Bad input is refused with the field named. With a ``client_token`` the call may be
+        repeated: the same token returns the same job.
+        """
+        if params.client_token is not None and not params.dry_run:
+            known = self._store.by_token(params.client_token, submission.fingerprint(params))
+            if known is not None:
+                return SubmitResult(job=self._summary(known), repeated=True)
+        checked = self._desk.check(params)
+        if params.dry_run:
+            return SubmitResult(dry_run=submission.dry_run(checked))
+        call.check()
+        job_id, created = self._store.insert(submission.new_job(checked, now=self._clock()))
+        self._wake()
+        return SubmitResult(job=self._summary(job_id), repeated=not created)
+
+    @rpc(errors=(DatabaseError, InputRejected), read_only=True)
+    def list(self, params: ListParams) -> Listing[JobSummary, ListMeta]:
+        """List jobs, a page at a time; ``if_rev`` makes an unchanged list cost next to nothing."""
+        if params.if_rev is not None:
+            rev = self._store.rev()
+            if rev == params.if_rev:
+                return Listing(data=[], meta=ListMeta(rev=rev), status="unchanged")
+        sort = params.sort.removeprefix("-")
+        states = (params.state,) if isinstance(params.state, str) else tuple(params.state or ())
+        page = self._store.page(
+            Query(
+                states=states,
+                code=params.code,
+                cluster=params.cluster,
+                workflow=params.workflow,
+                search=params.search,
+                sort=sort,
+                descending=params.sort.startswith("-"),
+                limit=params.limit,
+                after=None if params.after is None else job_view.parse_cursor(params.after, sort),
+            )
+        )
+        now = self._clock()
+        following = job_view.render_cursor(page.rows[-1], sort) if page.more else None
+        return Listing(
+            data=[job_view.summary(row, now) for row in page.rows],
+            meta=ListMeta(rev=page.rev, total=page.total, next=following),
+        )
+
+    @rpc(errors=(NotFound, DatabaseError), read_only=True)
+    def get(self, params: JobIdParams) -> Job:
+        """Tell everything about one job."""
+        row = self._store.row(params.id)
+        documents = self._store.documents(params.id)
+        prepared = submission.decode_prepared(documents.prepared)
+        directory = self._directories.path(row["uuid"])
+        files, _ = job_files.list_files(directory, {f.path for f in prepared.files})
+        return Job(
+            **job_view.summary_of(row, self._clock()),
+            inputs={k: v for k, v in documents.submission.items() if k != "structure_data"},
+            resources=documents.resources,
+            results=dict(documents.results),
+            message=row["message"],
+            hint=row["hint"],
+            warnings=list(documents.warnings),
+            events=[_event(event) for event in self._store.events(params.id)],
+            files=files,
+            directory=str(directory),
+            provenance=Provenance(**documents.provenance),
+            after=self._store.parents(params.id),
+            rerun_of=row["rerun_of"],
+            attempt=row["attempt"],
+            plumbing={
+                "tries": row["tries"],
+                "last_error": row["last_error"],
+                "next_try_at": job_view.rfc3339(row["next_try_at"]),
+            },
+        )
+
+    @rpc(errors=(NotFound, IllegalTransition, DatabaseError))
+    def cancel(self, params: CancelJobsParams) -> Listing[JobOutcome, OutcomesMeta]:
+        """Ask for jobs to be ended, with everything they started.
+
+        The wish is stored, then carried out. A job that ends by itself first keeps its real end.
+        One ``id`` that cannot be cancelled is an error; with ``ids`` each has its own outcome.
+        """
+        if params.id is not None:
+            outcomes = [self._cancel(params.id)]
+        else:
+            outcomes = [_outcome(i, self._cancel) for i in dict.fromkeys(params.ids or ())]
+        self._wake()
+        return Listing(data=outcomes, meta=OutcomesMeta(total=len(outcomes)))
+
+    @rpc(errors=(NotFound, InputRejected, DatabaseError), read_only=True)
+    def log(self, params: LogParams) -> LogResult:
+        """Read a job's log by byte offset, or its last lines."""
+        row = self._store.row(params.id)
+        relative = self._log_path(row, params.stream)
+        ended = row["state"] in TERMINAL
+        try:
+            with job_files.open_inside(self._directories.path(row["uuid"]), relative) as descriptor:
+                if params.tail is not None:
+                    piece = job_files.read_tail(descriptor, params.tail, params.limit)
+                else:
+                    piece = job_files.read_piece(descriptor, params.offset or 0, params.limit)
+        except NotFound:
+            # Not there yet, or never written: an empty log, not an error.
+            piece = job_files.Piece("", 0, 0, 0)
+        return LogResult(
+            text=piece.text,
+            offset=piece.end,
+            start=piece.start,
+            size=piece.size,
+            eof=ended and piece.end >= piece.size,
+            path=relative,
+        )
+
+    @rpc(errors=(NotFound, DatabaseError), read_only=True)
+    def files(self, params: JobIdParams) -> Listing[FileEntry, FilesMeta]:
+        """List the files of a job."""
+        row = self._store.row(params.id)
+        prepared = submission.decode_prepared(self._store.documents(params.id).prepared)
+        directory = self._directories.path(row["uuid"])
+        files, truncated = job_files.list_files(directory, {f.path for f in prepared.files})
+        meta = FilesMeta(directory=str(directory), total=len(files), truncated=truncated)
+        return Listing(data=files, meta=meta)
+
+    @rpc(errors=(NotFound, InputRejected, DatabaseError), read_only=True)
+    def read_file(self, params: ReadFileParams) -> LogResult:
+        """Read part of a file of a job as text."""
+        row = self._store.row(params.id)
+        with job_files.open_inside(self._directories.path(row["uuid"]), params.path) as descriptor:
+            piece = job_files.read_piece(descriptor, params.offset, params.limit)
+        return LogResult(
+            text=piece.text,
+            offset=piece.end,
+            start=piece.start,
+            size=piece.size,
+            eof=row["state"] in TERMINAL and piece.end >= piece.size,
+            path=params.path,
+        )
+
+    @rpc(errors=(NotFound, DatabaseError), read_only=True)
+    def series(self, params: SeriesParams) -> SeriesResult:
+        """Return the numbers of a job's plots, as far as it has come."""
+        row = self._store.row(params.id)
+        adapter = self._codes.get(row["code"])
+        found = adapter.series(self._directories.path(row["uuid"])) if adapter else {}
+        if params.name is not None and params.name not in found:
+            raise NotFound(
+                f"job {params.id} has no series {params.name!r}",
+                field="name",
+                hint=f"it has: {', '.join(found) or 'none yet'}",
+            )
+        wanted = {params.name: found[params.name]} if params.name is not None else found
+        return SeriesResult(series={name: Series(**value) for name, value in wanted.items()})
+
+    @rpc(
+        errors=(NotFound, InputRejected, NotImplementedYet, Conflict, DatabaseError),
+        lane="proc",
+        deadline_s=60.0,
+    )
+    def rerun(self, params: RerunParams, call: Call) -> SubmitResult:
+        """Submit a job again, from the same input, with the changes given.
+
+        The input is the one the first job had, also when the files it came from have changed.
+        """
+        again = job_rerun.again(self._store, self._directories, params)
+        if params.client_token is not None:
+            known = self._store.by_token(params.client_token, submission.fingerprint(again.params))
+            if known is not None:
+                return SubmitResult(job=self._summary(known), repeated=True)
+        checked = self._desk.check(again.params, structure=again.structure, files=again.files)
+        call.check()
+        new = submission.new_job(checked, now=self._clock(), rerun_of=params.id)
+        job_id, created = self._store.insert(new)
+        self._wake()
+        return SubmitResult(job=self._summary(job_id), repeated=not created)
+
+    @rpc(errors=(NotFound, IllegalTransition, DatabaseError), deadline_s=120.0)
+    def delete(self, params: DeleteParams) -> Listing[JobOutcome, OutcomesMeta]:
+        """Remove ended jobs from the list, and their directories if asked to."""
+
+        def remove(job_id: int) -> JobOutcome:
+            return self._delete(job_id, files=params.files)
+
+        outcomes = [_outcome(i, remove) for i in dict.fromkeys(params.ids)]
+        return Listing(data=outcomes, meta=OutcomesMeta(total=len(outcomes)))
+
+    @rpc(errors=(NotFound, DatabaseError))
+    def tag(self, params: TagParams) -> Listing[JobOutcome, OutcomesMeta]:
+        """Add labels to jobs and remove labels from them."""
+
+        def relabel(job_id: int) -> JobOutcome:
+            row = self._store.row(job_id)
+            kept = [t for t in json.loads(row["tags_json"]) if t not in params.remove]
+            tags = list(dict.fromkeys([*kept, *params.add]))
+            changes = {"tags_json": json.dumps(tags, ensure_ascii=False)}
+            self._store.move(Move(job_id, STATES, None, self._clock(), changes=changes))
+            return JobOutcome(id=job_id, ok=True, state=row["state"])
+
+        outcomes = [_outcome(i, relabel) for i in dict.fromkeys(params.ids)]
+        return Listing(data=outcomes, meta=OutcomesMeta(total=len(outcomes)))
+
+    def _summary(self, job_id: int) -> JobSummary:
+        return JobSummary(**job_view.summary_of(self._store.row(job_id), self._clock()))
+
+    def _cancel(self, job_id: int) -> JobOutcome:
+        state: JobState = self._store.row(job_id)["state"]
+        if state in TERMINAL:
+            raise IllegalTransition(
+                f"job {job_id} has already ended: it is {state}", hint="there is nothing to cancel"
+            )
+        if state != "CANCELLING":
+            waiting = tuple(s for s in UNFINISHED if s != "CANCELLING")
+            why = "cancel asked by the user"
+            self._store.move(Move(job_id, waiting, "CANCELLING", self._clock(), why=why))
+            state = self._store.row(job_id)["state"]
+        return JobOutcome(id=job_id, ok=True, state=state, message="will be ended")
+
+    def _delete(self, job_id: int, *, files: bool) -> JobOutcome:
+        row = self._store.row(job_id)
+        if row["state"] not in TERMINAL:
+            raise IllegalTransition(
+                f"job {job_id} is {row['state']}", hint="cancel it first, then delete it"
+            )
+        key = row["uuid"]
+        if files:
+            self._directories.mark_for_removal(key)
+        if not self._store.delete(job_id):
+            raise IllegalTransition(f"job {job_id} moves again", hint="try again when it has ended")
+        if files:
+            self._directories.remove(key)
+        return JobOutcome(id=job_id, ok=True, message="removed")
+
+    def _log_path(self, row: Row, stream: str) -> str:
+        if stream == "output":
+            output = self._store.documents(row["id"]).prepared.get("output")
+            return str(output or "stdout.log")
+        return {"stdout": "stdout.log", "stderr": "stderr.log"}.get(stream, ".cm/supervisor.log")
+
+
+def _event(row: Row) -> JobEvent:
+    return JobEvent(
+        seq=row["seq"],
+        at=job_view.rfc3339(row["at"]),
+        from_state=row["from_state"],
+        to_state=row["to_state"],
+        why=row["why"],
+        evidence=row["evidence"],
+    )
+
+
+def _outcome(job_id: int, act: Callable[[int], JobOutcome]) -> JobOutcome:
+    """One job of many: its error is its outcome, the others go on."""
+    try:
+        return act(job_id)
+    except CrystalMathError as error:
+        return JobOutcome(id=job_id, ok=False, kind=error.kind, message=error.message)

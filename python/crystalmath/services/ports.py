@@ -1,0 +1,277 @@
+"""The small interfaces through which the services reach the adapters.
+
+The services own them; ``codes``, ``runners``, ``storage`` and ``server`` implement them and are
+handed in by ``api``. Plain values only: nothing here imports a heavy library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file to place in the job directory before the program starts.
+
+    Attributes
+    ----------
+    path
+        Relative POSIX path inside the job directory.
+    content
+        The text to write, or None when ``source`` is copied.
+    source
+        Absolute path of a file on this machine to copy.
+    """
+
+    path: str
+    content: str | None = None
+    source: str | None = None
+    executable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StructureData:
+    """A structure as the code adapters receive it: read, checked, in the order of the input.
+
+    Attributes
+    ----------
+    lattice
+        3×3 row vectors in Å, or None for a molecule.
+    pbc
+        Periodicity along the three axes.
+    symbols
+        Chemical symbols, one per atom.
+    positions
+        Cartesian coordinates in Å, shape (n_atoms, 3).
+    formula
+        Reduced formula in Hill order.
+    source
+        Where it came from, for provenance: reader, version, path or format, sha256 of the text.
+    """
+
+    lattice: tuple[tuple[float, float, float], ...] | None
+    pbc: tuple[bool, bool, bool]
+    symbols: tuple[str, ...]
+    positions: tuple[tuple[float, float, float], ...]
+    formula: str
+    source: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class StructureReader(Protocol):
+    """Reads structures in a worker process, so that no heavy library enters the daemon."""
+
+    def read(
+        self,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        format: str | None = None,  # noqa: A002 - the wire's word
+    ) -> StructureData:
+        """Read one structure; raises ``InputRejected`` with field and hint."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """What a code adapter needs to know to prepare a job (already checked against the contract)."""
+
+    name: str
+    task: str | None
+    engine: str | None
+    model: str | None
+    structure: StructureData | None
+    inputs: Mapping[str, Any]
+    files: tuple[InputFile, ...]
+    context: Mapping[str, str]
+    ntasks: int = 1
+    cpus_per_task: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A job ready to be staged: its files, its program and what is known of it beforehand.
+
+    Attributes
+    ----------
+    argv
+        Program and arguments, run in the job directory without a shell.
+    output
+        Name of the program's main output file in the job directory, when it is not stdout.
+    """
+
+    task: str
+    argv: tuple[str, ...]
+    files: tuple[InputFile, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    engine: str | None = None
+    model: str | None = None
+    formula: str | None = None
+    n_atoms: int | None = None
+    output: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running job is, as far as its files tell."""
+
+    text: str
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The code adapter's judgement of an ended calculation.
+
+    Attributes
+    ----------
+    reason
+        None when completed, else one of ``domain.states.REASONS``.
+    message
+        One sentence for the user, e.g. the program's own error line.
+    results
+        The results document: JSON values, units in the names.
+    """
+
+    completed: bool
+    reason: str | None = None
+    message: str | None = None
+    hint: str | None = None
+    results: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    converged: bool | None = None
+    energy_ev: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndReceipt:
+    """``.cm/end.json``: how the program ended, written by the supervisor.
+
+    Attributes
+    ----------
+    rc
+        Exit code of the program, or None when a signal ended it.
+    signal
+        Number of the signal that ended it, or None.
+    failure
+        Why the program could not be started (``errno`` text), or None.
+    cause
+        ``exit``, ``cancel`` (the supervisor was told to stop it), ``walltime`` or ``not_started``.
+    disk_full
+        Less than 1 MiB was free on the job directory's file system at the end.
+    """
+
+    attempt: int
+    rc: int | None
+    signal: int | None
+    cause: Literal["exit", "cancel", "walltime", "not_started"]
+    failure: str | None
+    t_start: float
+    t_end: float
+    max_rss_kib: int | None = None
+    cpu_s: float | None = None
+    disk_full: bool = False
+
+
+class CodeAdapter(Protocol):
+    """One calculation code. Stateless; called from several threads."""
+
+    name: str
+    title: str
+    tasks: tuple[str, ...]
+
+    def describe(self) -> Mapping[str, Any]:
+        """Tell what it can do here.
+
+        Returns
+        -------
+        dict
+            ``parameters``: JSON schema of ``inputs``; ``executable``: path or None; ``engines``;
+            ``problem``: why it cannot be used, if so.
+        """
+
+    def prepare(self, request: JobRequest) -> Prepared:
+        """Check the input and say what to run; no side effects.
+
+        Raises
+        ------
+        InputRejected, InvalidParams
+        """
+
+    def progress(self, directory: Path) -> Progress | None:
+        """Progress of a running job; cheap (a few kB read), never raises."""
+
+    def judge(self, directory: Path, end: EndReceipt | None) -> Verdict:
+        """Judge an ended job from its files; ``end`` is None when the receipt is missing."""
+
+    def series(self, directory: Path) -> Mapping[str, Any]:
+        """Numbers for plots: name → ``x``, ``y``, ``x_label``, ``y_label``, ``unit``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One run of a program, as the pump hands it to a runner."""
+
+    key: str
+    attempt: int
+    directory: Path
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    walltime_s: float | None = None
+    stdout: str = "stdout.log"
+    stderr: str = "stderr.log"
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """The supervisor of a local run: pid alone proves nothing, the three together do."""
+
+    pid: int
+    pid_start: int
+    boot_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a runner sees of one run.
+
+    Attributes
+    ----------
+    phase
+        ``unclaimed``: no supervisor has claimed the directory yet. ``claimed``: a supervisor has,
+        the program has not started. ``running``. ``ended``: ``end`` is there. ``vanished``:
+        claimed, no receipt, and no live process carries the key. ``other_boot``: claimed before
+        the last reboot.
+    """
+
+    phase: Literal["unclaimed", "claimed", "running", "ended", "vanished", "other_boot"]
+    handle: Handle | None = None
+    t_start: float | None = None
+    end: EndReceipt | None = None
+
+
+class Runner(Protocol):
+    """Runs programs. Every call may be repeated at any time, also after a crash of the daemon."""
+
+    name: str
+
+    def launch(self, launch: Launch) -> None:
+        """Start the program once: a directory that is claimed already is left alone.
+
+        Raises
+        ------
+        OSError
+            Nothing was started; trying again is safe.
+        """
+
+    def observe(self, directory: Path, key: str) -> Observation:
+        """Look at the run; no side effects."""
+
+    def cancel(self, directory: Path, key: str) -> None:
+        """Ask the run to end: TERM to its group, later KILL; returns at once.
+
+        A launched run that no supervisor has claimed yet is claimed here, so that it never starts.
+        """

@@ -1,0 +1,67 @@
+"""What the services need of the running server; implemented by ``server.state``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from crystalmath.contract.rpc import Call
+from crystalmath.contract.system import (
+    CancelParams,
+    CancelResult,
+    ConfigResult,
+    HelloParams,
+    HelloResult,
+    PingResult,
+    ShutdownParams,
+    ShutdownResult,
+    StatusResult,
+)
+
+
+class ControllerSettings(Protocol):
+    """The settings that concern the services; the server's ``Settings`` has more."""
+
+    @property
+    def data_dir(self) -> Path:
+        """Directory of the database and the jobs."""
+
+    @property
+    def max_concurrent_jobs(self) -> int | None:
+        """Processor cores that local jobs may use together; None: all of this machine."""
+
+    @property
+    def pump_poll_s(self) -> float:
+        """Seconds between two looks at running jobs."""
+
+
+class ServerPort(Protocol):
+    """The server as the services see it."""
+
+    def hello(self, params: HelloParams, call: Call) -> HelloResult:
+        """Introduce both sides; raises ``ProtocolMismatch``."""
+
+    def ping(self) -> PingResult:
+        """The daemon's clock."""
+
+    def status(self) -> StatusResult:
+        """Counters; ``jobs`` and ``live_local_jobs`` come from :meth:`set_job_counts`."""
+
+    def config(self) -> ConfigResult:
+        """Settings in force and where each comes from."""
+
+    def shutdown(self, params: ShutdownParams, call: Call) -> ShutdownResult:
+        """Begin to stop; raises ``Conflict`` when another instance was meant."""
+
+    def cancel(self, params: CancelParams, call: Call) -> CancelResult:
+        """Cancel a call in flight on the same connection."""
+
+    def document(self) -> dict[str, Any]:
+        """The OpenRPC document of the method table in force."""
+
+    def progress(self, text: str) -> None:
+        """Tell whoever waits for the start what it is busy with; one line."""
+
+    def run_worker(self, function: str, kwargs: Mapping[str, Any], deadline_s: float) -> Any:
+        """Run an allow-listed ``module:function`` in a warm worker process; JSON in and out."""

@@ -1,0 +1,190 @@
+"""Moves jobs, one step at a time, on a thread of its own.
+
+The pump decides which job is next and what happens when a step fails; the steps themselves are in
+``services.steps``. Trouble with the machine (full disk, no more processes) is not a verdict on the
+job: the step is tried again after 30 s, 5 min, 20 min, then every 30 min, and stands beside the
+state meanwhile. Started and stopped by ``api``.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crystalmath.domain.states import STATES
+from crystalmath.errors import CrystalMathError
+from crystalmath.services.ports_store import Move, Row
+from crystalmath.services.steps import Steps
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER_S = (30.0, 300.0, 1200.0, 1800.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PumpTiming:
+    """Durations of the pump; tests set them small."""
+
+    poll_s: float = 0.2
+    idle_s: float = 30.0
+    cancel_every_s: float = 1.0
+    retry_after_s: tuple[float, ...] = RETRY_AFTER_S
+
+
+class Pump:
+    """Runs :class:`Steps` for every unfinished job.
+
+    Parameters
+    ----------
+    slots
+        Processor cores that local jobs may use together. A job that asks for more than is free
+        waits, and so does every job behind it.
+    """
+
+    def __init__(
+        self, steps: Steps, *, slots: int, timing: PumpTiming, clock: Callable[[], float]
+    ) -> None:
+        self._steps = steps
+        self._store = steps.store
+        self._slots = slots
+        self._timing = timing
+        self._clock = clock
+        self._awake = threading.Event()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._cost: dict[int, int] = {}
+        self._cancel_sent: dict[int, float] = {}
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._run, name="pump", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """Stop after the step in progress. Jobs go on; the next daemon finds them."""
+        self._stopping.set()
+        self._awake.set()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def wake(self) -> None:
+        """There is something new to do."""
+        self._awake.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._awake.clear()
+            try:
+                busy = self.turn()
+            except Exception:
+                # The database is unreachable: nothing can be recorded, so wait and look again.
+                log.exception("the pump could not look at the jobs")
+                busy = False
+            if not self._stopping.is_set():
+                self._awake.wait(self._timing.poll_s if busy else self._sleep_s())
+
+    def _sleep_s(self) -> float:
+        try:
+            due = self._store.next_try_at()
+        except CrystalMathError:
+            due = None
+        if due is None:
+            return self._timing.idle_s
+        return min(self._timing.idle_s, max(self._timing.poll_s, due - self._clock()))
+
+    def turn(self) -> bool:
+        """Take every job that can move one step further.
+
+        Returns
+        -------
+        bool
+            True while a job is on the way, so that the next look must come soon.
+        """
+        self._each("CREATED", self._steps.write)
+        for job_id, parent, state in self._store.doomed():
+            self._steps.doom(job_id, parent, state)
+        self._each("CANCELLING", self._cancel)
+        self._each("SUBMITTED", self._steps.poll)
+        self._each("RUNNING", self._steps.poll)
+        self._each("FINISHED", self._steps.judge)
+        self._start_waiting()
+        moving = self._store.rows_in(("SUBMITTED", "RUNNING", "CANCELLING"), limit=1)
+        fresh = self._store.rows_in(("CREATED", "FINISHED"), limit=100)
+        return bool(moving) or any(row["next_try_at"] is None for row in fresh)
+
+    def _each(self, state: str, step: Callable[[Row], None]) -> None:
+        for row in self._store.rows_in((state,)):  # type: ignore[arg-type]
+            if self._stopping.is_set():
+                return
+            if row["next_try_at"] is None or row["next_try_at"] <= self._clock():
+                self._guarded(row, step)
+
+    def _start_waiting(self) -> None:
+        live = self._store.rows_in(("SUBMITTED", "RUNNING", "CANCELLING"))
+        free = self._slots - sum(self._cost_of(row) for row in live)
+        idle = not live
+        self._cost = {row["id"]: self._cost[row["id"]] for row in live}
+        for row in self._store.startable(self._clock(), limit=max(1, self._slots)):
+            cost = self._cost_of(row)
+            if self._stopping.is_set() or (cost > free and not idle):
+                return
+            self._guarded(row, self._steps.submit)
+            free -= cost
+            idle = False
+
+    def _cost_of(self, row: Row) -> int:
+        cost = self._cost.get(row["id"])
+        if cost is None:
+            asked = self._store.documents(row["id"]).resources
+            cost = int(asked.get("ntasks", 1)) * int(asked.get("cpus_per_task", 1))
+            self._cost[row["id"]] = cost
+        return cost
+
+    def _cancel(self, row: Row) -> None:
+        """Cancel again and again until the end is seen, but not at every turn."""
+        sent = self._cancel_sent.get(row["id"], 0.0)
+        if self._clock() - sent >= self._timing.cancel_every_s:
+            self._cancel_sent[row["id"]] = self._clock()
+            self._steps.cancel(row, act=True)
+        else:
+            self._steps.cancel(row, act=False)
+
+    def _guarded(self, row: Row, step: Callable[[Row], None]) -> None:
+        """Run a step; trouble is written beside the state and the step comes again later."""
+        try:
+            step(row)
+        except Exception as error:
+            log.exception("a step failed", extra={"job": row["id"], "state": row["state"]})
+            self._postpone(row, _sentence(error))
+
+    def _postpone(self, row: Row, trouble: str) -> None:
+        tries = row["tries"] + 1
+        waits = self._timing.retry_after_s
+        wait_s = waits[min(tries, len(waits)) - 1]
+        now = self._clock()
+        self._store.move(
+            Move(
+                job_id=row["id"],
+                expected=STATES,
+                state=None,
+                at=now,
+                why=f"{trouble}; next try in {wait_s:g} s",
+                evidence={"tries": tries},
+                changes={
+                    "tries": tries,
+                    "last_error": trouble,
+                    "next_try_at": now + wait_s,
+                    "attention": trouble,
+                },
+            )
+        )
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, CrystalMathError):
+        return error.message
+    if isinstance(error, OSError) and error.strerror:
+        return f"this machine refused: {error.strerror}"
+    return "an internal error; the log has the details"

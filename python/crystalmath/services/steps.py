@@ -1,0 +1,295 @@
+"""The steps that move a job, each safe to repeat from its beginning.
+
+A step looks at the world, acts, and commits its result with the event in one transaction. The
+intention is committed before the action: a job is SUBMITTED before its supervisor is started, so a
+daemon that is killed in between starts the same step again, and the supervisor's claim on the
+directory makes sure that the program still runs only once. Called by ``services.pump`` alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from crystalmath.domain.states import JobState
+from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.ports import CodeAdapter, Launch, Observation, Runner, Verdict
+from crystalmath.services.ports_store import Move, Row, Store
+from crystalmath.services.submission import decode_prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps, with what they need."""
+
+    store: Store
+    codes: Mapping[str, CodeAdapter]
+    runner: Runner
+    directories: JobDirectories
+    clock: Callable[[], float]
+    version: str
+
+    def write(self, row: Row) -> None:
+        """CREATED → STAGED: the input files, complete or not at all."""
+        documents = self.store.documents(row["id"])
+        prepared = decode_prepared(documents.prepared)
+        try:
+            hashes = self.directories.create(row["uuid"], prepared.files)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR):
+                name = str(error.filename or "an input file").rpartition("/")[2]
+                self._fail(
+                    row,
+                    "input_rejected",
+                    f"{name}: {error.strerror}",
+                    "the file was there when the job was submitted; put it back and rerun the job",
+                )
+                return
+            raise
+        environment = documents.provenance.get("environment", {})
+        facts = {"host": platform.node(), "python": platform.python_version()}
+        self._move(
+            row,
+            "STAGED",
+            "its files are written",
+            evidence={"files": len(hashes)},
+            changes={"progress_text": "waiting for its turn"},
+            documents={
+                "provenance_json": {
+                    **documents.provenance,
+                    "input_hashes": hashes,
+                    "environment": {**environment, **facts, "crystalmath": self.version},
+                }
+            },
+        )
+
+    def submit(self, row: Row) -> None:
+        """STAGED → SUBMITTED, then the supervisor is started."""
+        moved = self._move(
+            row,
+            "SUBMITTED",
+            "handed to the local supervisor",
+            evidence={"attempt": row["attempt"]},
+            changes={"progress_text": "starting"},
+        )
+        if moved:
+            self._launch(row)
+
+    def poll(self, row: Row) -> None:
+        """SUBMITTED | RUNNING: look, and write down what has changed."""
+        seen = self.runner.observe(self.directories.path(row["uuid"]), row["uuid"])
+        if seen.phase == "unclaimed":
+            # The daemon was killed, or the machine refused, between the two halves of `submit`.
+            self._launch(row)
+        elif seen.phase == "running":
+            if row["state"] == "SUBMITTED":
+                self._started(row, seen)
+            else:
+                self._progress(row)
+        elif seen.phase in ("ended", "vanished", "other_boot"):
+            self._ended(row, seen)
+
+    def judge(self, row: Row) -> None:
+        """FINISHED → COMPLETED | FAILED: the code adapter's verdict."""
+        directory = self.directories.path(row["uuid"])
+        seen = self.runner.observe(directory, row["uuid"])
+        adapter = self.codes.get(row["code"])
+        if seen.phase == "other_boot":
+            verdict = Verdict(
+                completed=False,
+                reason="node_failure",
+                message="the machine was restarted while the program ran",
+                hint="rerun the job",
+            )
+        elif adapter is None:
+            raise LookupError(f"no adapter for code {row['code']}")
+        else:
+            verdict = adapter.judge(directory, seen.end)
+        self._judged(row, verdict)
+
+    def cancel(self, row: Row, *, act: bool = True) -> None:
+        """CANCELLING → CANCELLED when its end is seen; the real end wins.
+
+        Parameters
+        ----------
+        act
+            Ask the run to end (again); otherwise only look.
+        """
+        key = row["uuid"]
+        directory = self.directories.path(key)
+        seen = (
+            self.runner.observe(directory, key) if directory.is_dir() else Observation("unclaimed")
+        )
+        if act and seen.phase in ("unclaimed", "claimed", "running"):
+            self.runner.cancel(directory, key)
+        if seen.phase == "unclaimed":
+            # The daemon alone launches, on this thread: what is not claimed now never will be.
+            seen = self.runner.observe(directory, key)
+        if seen.phase == "unclaimed":
+            self._cancelled(row, "it had not started", None)
+        elif seen.phase == "ended" and seen.end is not None and seen.end.cause != "cancel":
+            self._ended(row, seen, why="it ended by itself before the cancel reached it")
+        elif seen.phase in ("ended", "vanished", "other_boot"):
+            self._cancelled(row, "its processes have ended", seen)
+
+    def doom(self, job_id: int, parent: int, state: str) -> None:
+        """CREATED | STAGED → FAILED: a job that it waits for will never complete."""
+        self._fail(
+            self.store.row(job_id),
+            "dependency_failed",
+            f"job {parent}, which it waits for, is {state}",
+            f"rerun job {parent}, then submit this one after the new job",
+            evidence={"parent": parent, "parent_state": state},
+        )
+
+    def _launch(self, row: Row) -> None:
+        documents = self.store.documents(row["id"])
+        prepared = decode_prepared(documents.prepared)
+        threads = str(documents.resources.get("cpus_per_task", 1))
+        self.runner.launch(
+            Launch(
+                key=row["uuid"],
+                attempt=row["attempt"],
+                directory=self.directories.path(row["uuid"]),
+                argv=prepared.argv,
+                env={"OMP_NUM_THREADS": threads, **prepared.env},
+                walltime_s=row["walltime_s"],
+            )
+        )
+
+    def _started(self, row: Row, seen: Observation) -> None:
+        pid = None if seen.handle is None else seen.handle.pid
+        self._move(
+            row,
+            "RUNNING",
+            "the program runs",
+            evidence={} if seen.handle is None else asdict(seen.handle),
+            changes={
+                "started_at": seen.t_start,
+                "scheduler_id": None if pid is None else str(pid),
+                "scheduler_state": "running",
+                "progress_text": "running",
+            },
+        )
+
+    def _progress(self, row: Row) -> None:
+        adapter = self.codes.get(row["code"])
+        found = adapter.progress(self.directories.path(row["uuid"])) if adapter else None
+        if found is None:
+            return
+        if (found.text, found.fraction) != (row["progress_text"], row["progress_fraction"]):
+            changes = {"progress_text": found.text, "progress_fraction": found.fraction}
+            self.store.move(Move(row["id"], ("RUNNING",), None, self.clock(), changes=changes))
+
+    def _ended(self, row: Row, seen: Observation, why: str | None = None) -> None:
+        end = seen.end
+        reasons = {
+            "ended": "the program ended",
+            "vanished": "no receipt, and no process of the job is left",
+            "other_boot": "the machine was restarted while it ran",
+        }
+        self._move(
+            row,
+            "FINISHED",
+            why or reasons[seen.phase],
+            evidence={"phase": seen.phase, "receipt": None if end is None else asdict(end)},
+            changes={
+                "started_at": seen.t_start if end is None else end.t_start,
+                "finished_at": self.clock() if end is None else end.t_end,
+                "scheduler_state": "ended" if end is not None else seen.phase,
+                "progress_text": "reading the results",
+            },
+        )
+
+    def _judged(self, row: Row, verdict: Verdict) -> None:
+        status = "unknown"
+        if verdict.converged is not None:
+            status = "converged" if verdict.converged else "not_converged"
+        elif not verdict.completed:
+            status = "failed"
+        atoms = row["n_atoms"]
+        energy = verdict.energy_ev
+        documents = self.store.documents(row["id"])
+        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings))
+        program = verdict.results.get("engine", {})
+        self._move(
+            row,
+            "COMPLETED" if verdict.completed else "FAILED",
+            verdict.message or ("judged good" if verdict.completed else "judged bad"),
+            evidence={"converged": verdict.converged, "reason": verdict.reason},
+            changes={
+                "reason": verdict.reason,
+                "message": verdict.message,
+                "hint": verdict.hint,
+                "science_status": status,
+                "converged": None if verdict.converged is None else int(verdict.converged),
+                "energy_ev": energy,
+                "energy_per_atom_ev": energy / atoms if energy is not None and atoms else None,
+                "progress_text": verdict.message or ("done" if verdict.completed else "failed"),
+                "progress_fraction": 1.0 if verdict.completed else row["progress_fraction"],
+            },
+            documents={
+                "results_json": dict(verdict.results),
+                "warnings_json": list(warnings),
+                "provenance_json": {
+                    **documents.provenance,
+                    "program": program if isinstance(program, dict) else {"name": program},
+                },
+            },
+        )
+
+    def _cancelled(self, row: Row, why: str, seen: Observation | None) -> None:
+        end = None if seen is None else seen.end
+        changes: dict[str, Any] = {"progress_text": "cancelled"}
+        if seen is not None:
+            changes |= {
+                "started_at": seen.t_start if end is None else end.t_start,
+                "finished_at": self.clock() if end is None else end.t_end,
+                "scheduler_state": "ended",
+            }
+        evidence = {} if end is None else {"receipt": asdict(end)}
+        self._move(row, "CANCELLED", why, evidence=evidence, changes=changes)
+
+    def _fail(
+        self,
+        row: Row,
+        reason: str,
+        message: str,
+        hint: str,
+        evidence: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._move(
+            row,
+            "FAILED",
+            message,
+            evidence=evidence or {},
+            changes={"reason": reason, "message": message, "hint": hint, "progress_text": message},
+        )
+
+    def _move(
+        self,
+        row: Row,
+        state: JobState,
+        why: str,
+        *,
+        evidence: Mapping[str, Any],
+        changes: Mapping[str, Any],
+        documents: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Commit the end of a step; whatever troubled earlier tries is over."""
+        calm = {"tries": 0, "next_try_at": None, "last_error": None, "attention": None}
+        return self.store.move(
+            Move(
+                job_id=row["id"],
+                expected=(row["state"],),
+                state=state,
+                at=self.clock(),
+                why=why,
+                evidence=evidence,
+                changes={**calm, **changes},
+                documents=documents or {},
+            )
+        )

@@ -1,0 +1,311 @@
+"""From ``jobs.submit`` to a row: every check that can be made before anything runs.
+
+Bad input ends here with the field named; nothing is stored and no program is started. Used by
+``services.jobs`` for submit, dry run and rerun.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from crystalmath.contract.jobs import DryRun, DryRunFile, Resources, StructureIn, SubmitParams
+from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.services.ports import (
+    CodeAdapter,
+    InputFile,
+    JobRequest,
+    Prepared,
+    StructureData,
+    StructureReader,
+)
+from crystalmath.services.ports_store import Documents, NewJob, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A submission that passed every check."""
+
+    params: SubmitParams
+    structure: StructureData | None
+    prepared: Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What is needed to check a submission.
+
+    Attributes
+    ----------
+    cores
+        Processor cores of this machine, the bound for local jobs.
+    """
+
+    store: Store
+    codes: Mapping[str, CodeAdapter]
+    reader: StructureReader
+    cores: int
+
+    def check(
+        self,
+        params: SubmitParams,
+        *,
+        structure: StructureData | None = None,
+        files: tuple[InputFile, ...] | None = None,
+    ) -> Checked:
+        """Check everything and let the code adapter prepare the job.
+
+        Parameters
+        ----------
+        structure, files
+            Already read, for a rerun; taken from ``params`` when left out.
+
+        Raises
+        ------
+        InvalidParams, InputRejected, NotImplementedYet
+        """
+        _check_runner(params)
+        adapter = self._adapter(params.code)
+        _check_resources(params.resources, self.cores)
+        self._check_parents(params.after)
+        if files is None:
+            files = _input_files(params)
+        if structure is None and params.structure is not None:
+            structure = self._read(params.structure)
+        prepared = adapter.prepare(
+            JobRequest(
+                name=params.name,
+                task=params.task,
+                engine=params.engine,
+                model=params.model,
+                structure=structure,
+                inputs=params.inputs,
+                files=files,
+                context={str(k): v for k, v in params.context.items()},
+                ntasks=params.resources.ntasks,
+                cpus_per_task=params.resources.cpus_per_task,
+            )
+        )
+        if structure is not None:
+            known = dict.fromkeys((*prepared.warnings, *structure.warnings))
+            prepared = replace(prepared, warnings=tuple(known))
+        return Checked(params, structure, prepared)
+
+    def _adapter(self, code: str) -> CodeAdapter:
+        adapter = self.codes.get(code)
+        if adapter is None:
+            raise InvalidParams(
+                f"there is no code {code!r} here",
+                field="code",
+                hint=f"codes here: {', '.join(sorted(self.codes))}",
+            )
+        return adapter
+
+    def _check_parents(self, after: list[int]) -> None:
+        states = self.store.states_of(after)
+        for i, parent in enumerate(after):
+            if parent not in states:
+                raise InvalidParams(f"there is no job {parent}", field=f"after.{i}")
+            if states[parent] in ("FAILED", "CANCELLED"):
+                raise InvalidParams(
+                    f"job {parent} is {states[parent]}, so a job after it would never start",
+                    field=f"after.{i}",
+                    hint="rerun that job first and name the new one",
+                )
+
+    def _read(self, wanted: StructureIn) -> StructureData:
+        if wanted.material is not None:
+            raise NotImplementedYet(
+                "structures of search hits come with the materials providers",
+                field="structure.material",
+                hint="give a structure file by path",
+            )
+        if wanted.job is not None:
+            return self._structure_of(wanted.job)
+        return self.reader.read(path=wanted.path, text=wanted.text, format=wanted.format)
+
+    def _structure_of(self, job_id: int) -> StructureData:
+        try:
+            results = self.store.documents(job_id).results
+        except NotFound as error:
+            raise InvalidParams(f"there is no job {job_id}", field="structure.job") from error
+        final = results.get("structure")
+        if not isinstance(final, dict):
+            raise InvalidParams(
+                f"job {job_id} has no final structure",
+                field="structure.job",
+                hint="name a completed job that works on a structure",
+            )
+        return replace(
+            decode_structure(final), source={"job": str(job_id), "kind": "final structure of a job"}
+        )
+
+
+def new_job(checked: Checked, *, now: float, rerun_of: int | None = None) -> NewJob:
+    """The row and the documents of a checked submission."""
+    params, prepared = checked.params, checked.prepared
+    token = params.client_token
+    key = uuid.uuid4().hex
+    submission = params.model_dump(mode="json", exclude={"client_token", "dry_run"})
+    return NewJob(
+        row={
+            "uuid": key,
+            "name": params.name,
+            "code": params.code,
+            "task": prepared.task,
+            "engine": prepared.engine,
+            "model": prepared.model,
+            "state": "CREATED",
+            "runner": params.runner,
+            "cluster": params.cluster,
+            "formula": prepared.formula,
+            "n_atoms": prepared.n_atoms,
+            "created_at": now,
+            "walltime_s": params.resources.walltime_s,
+            "tags_json": json.dumps(list(dict.fromkeys(params.tags)), ensure_ascii=False),
+            "progress_text": "waiting for its files",
+            "rerun_of": rerun_of,
+        },
+        documents=Documents(
+            submission=submission
+            | {"structure_data": None if checked.structure is None else asdict(checked.structure)},
+            prepared=asdict(prepared),
+            resources=params.resources.model_dump(mode="json"),
+            warnings=prepared.warnings,
+            provenance={
+                "code": params.code,
+                "structure": dict(checked.structure.source) if checked.structure else {},
+                "environment": {str(k): v for k, v in params.context.items()},
+                "argv": list(prepared.argv),
+            },
+        ),
+        after=tuple(dict.fromkeys(params.after)),
+        why="submitted" if rerun_of is None else f"submitted again, as job {rerun_of} was",
+        token=token,
+        request_sha256=fingerprint(params),
+    )
+
+
+def fingerprint(params: SubmitParams) -> str:
+    """SHA-256 of what a submission asks for; two calls with one token must agree in it."""
+    asked = params.model_dump(mode="json", exclude={"client_token"})
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def dry_run(checked: Checked) -> DryRun:
+    """What would be written and started."""
+    prepared = checked.prepared
+    return DryRun(
+        files=[
+            DryRunFile(path=f.path, content=f.content, source=f.source, executable=f.executable)
+            for f in prepared.files
+        ],
+        argv=list(prepared.argv),
+        env=dict(prepared.env),
+        task=prepared.task,
+        formula=prepared.formula,
+        n_atoms=prepared.n_atoms,
+        warnings=list(prepared.warnings),
+    )
+
+
+def decode_structure(document: Mapping[str, Any]) -> StructureData:
+    """JSON form → value; the inverse of ``dataclasses.asdict``."""
+    lattice = document["lattice"]
+    return StructureData(
+        lattice=None if lattice is None else tuple(tuple(map(float, v)) for v in lattice),  # type: ignore[misc]
+        pbc=tuple(bool(p) for p in document["pbc"]),  # type: ignore[arg-type]
+        symbols=tuple(document["symbols"]),
+        positions=tuple(tuple(map(float, p)) for p in document["positions"]),  # type: ignore[misc]
+        formula=document["formula"],
+        source=dict(document.get("source", {})),
+        warnings=tuple(document.get("warnings", ())),
+    )
+
+
+def decode_prepared(document: Mapping[str, Any]) -> Prepared:
+    """JSON form → value; the inverse of ``dataclasses.asdict``."""
+    return Prepared(
+        **{
+            **document,
+            "argv": tuple(document["argv"]),
+            "files": tuple(InputFile(**f) for f in document["files"]),
+            "warnings": tuple(document["warnings"]),
+        }
+    )
+
+
+def _check_runner(params: SubmitParams) -> None:
+    if params.runner == "aiida":
+        raise NotImplementedYet(
+            "AiiDA is not available: its environment is not part of this version",
+            field="runner",
+            hint="use runner `local`",
+        )
+    if params.runner != "local":
+        raise NotImplementedYet(
+            f"runner {params.runner!r} is not part of this version",
+            field="runner",
+            hint="use runner `local`",
+        )
+    if params.cluster is not None:
+        raise InvalidParams(
+            "a local job has no cluster", field="cluster", hint="leave `cluster` out"
+        )
+    if params.template is not None:
+        raise NotImplementedYet(
+            "templates are not part of this version",
+            field="template",
+            hint="give the finished input among `files`",
+        )
+
+
+def _check_resources(resources: Resources, cores: int) -> None:
+    if resources.nodes != 1:
+        raise InvalidParams("this machine is one node", field="resources.nodes")
+    if resources.ntasks * resources.cpus_per_task > cores:
+        raise InvalidParams(
+            f"ntasks × cpus_per_task is {resources.ntasks * resources.cpus_per_task}, "
+            f"this machine has {cores} cores",
+            field="resources.ntasks",
+        )
+
+
+def _input_files(params: SubmitParams) -> tuple[InputFile, ...]:
+    seen: set[str] = set()
+    for i, file in enumerate(params.files):
+        if file.path in seen:
+            raise InvalidParams(f"{file.path} is given twice", field=f"files.{i}.path")
+        seen.add(file.path)
+        if file.source is not None:
+            check_source(file.source, f"files.{i}.source")
+    nested = next((p for p in seen if any(q.startswith(p + "/") for q in seen)), None)
+    if nested is not None:
+        raise InvalidParams(f"{nested} is both a file and a directory", field="files")
+    return tuple(InputFile(f.path, f.content, f.source, f.executable) for f in params.files)
+
+
+def check_source(source: str, field: str) -> None:
+    """Refuse a file that cannot be copied later.
+
+    Raises
+    ------
+    InvalidParams
+    """
+    try:
+        info = Path(source).stat()
+    except OSError as error:
+        raise InvalidParams(
+            f"{Path(source).name}: {error.strerror}", field=field, hint="check the path"
+        ) from error
+    if not stat.S_ISREG(info.st_mode):
+        raise InvalidParams(f"{Path(source).name} is not a regular file", field=field)
+    if not os.access(source, os.R_OK):
+        raise InvalidParams(f"{Path(source).name} may not be read", field=field)

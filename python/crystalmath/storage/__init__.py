@@ -1,0 +1,1 @@
+"""The database: SQLAlchemy Core on SQLite, migrated by Alembic. Implements ``services.store``."""

@@ -1,0 +1,71 @@
+"""The list path: filters, order and keyset pages. Core expressions only; no row objects.
+
+Keyset paging (``WHERE (key, id) > (…)``) costs the same for the last page as for the first, and
+no row is skipped or shown twice when jobs appear in between.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_, select, text
+
+from crystalmath.services.ports_store import SUMMARY_COLUMNS, Page, Query
+from crystalmath.storage.tables import jobs
+
+_REV = text("SELECT value FROM counters WHERE name = 'rev'")
+_COLUMNS = [jobs.c[name] for name in SUMMARY_COLUMNS]
+
+
+def revision(connection: Connection) -> int:
+    """Revision of the job table."""
+    return int(connection.execute(_REV).scalar_one())
+
+
+def page(connection: Connection, query: Query) -> Page:
+    """Fetch one page and its revision from the same snapshot."""
+    key = _key(query.sort)
+    conditions = _conditions(query)
+    order = [key.desc(), jobs.c.id.desc()] if query.descending else [key.asc(), jobs.c.id.asc()]
+    if query.sort == "id":
+        order = order[:1]
+    statement = select(*_COLUMNS).where(*conditions).order_by(*order).limit(bindparam("n"))
+    values: dict[str, Any] = {"n": query.limit + 1}
+    if query.after is not None:
+        statement = statement.where(_beyond(key, query.descending))
+        values |= {"after_key": query.after[0], "after_id": query.after[1]}
+    rev = revision(connection)
+    total = connection.execute(
+        select(func.count()).select_from(jobs).where(*conditions)
+    ).scalar_one()
+    rows = connection.execute(statement, values).fetchall()
+    return Page(rows=rows[: query.limit], rev=rev, total=total, more=len(rows) > query.limit)
+
+
+@functools.cache
+def _key(sort: str) -> ColumnElement[Any]:
+    column = jobs.c[sort]
+    return func.coalesce(column, 0) if column.nullable else column
+
+
+def _beyond(key: ColumnElement[Any], descending: bool) -> ColumnElement[bool]:
+    after_key: ColumnElement[Any] = bindparam("after_key")
+    after_id: ColumnElement[int] = bindparam("after_id")
+    if descending:
+        return or_(key < after_key, and_(key == after_key, jobs.c.id < after_id))
+    return or_(key > after_key, and_(key == after_key, jobs.c.id > after_id))
+
+
+def _conditions(query: Query) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if query.states:
+        found.append(jobs.c.state.in_(query.states))
+    for name in ("code", "cluster", "workflow"):
+        value = getattr(query, name)
+        if value is not None:
+            found.append(jobs.c[name] == value)
+    if query.search:
+        columns = (jobs.c.name, jobs.c.formula, jobs.c.tags_json)
+        found.append(or_(*(column.icontains(query.search, autoescape=True) for column in columns)))
+    return found

@@ -1,0 +1,54 @@
+"""Which job may go next: the questions that the pump asks, answered by the database.
+
+Ten thousand waiting jobs cost an index look-up, not ten thousand rows.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select
+
+from crystalmath.domain.states import TERMINAL
+from crystalmath.storage.tables import job_after, job_documents, jobs
+
+_parents = jobs.alias("parents")
+
+STARTABLE = (
+    select(jobs)
+    .where(
+        jobs.c.state == "STAGED",
+        or_(jobs.c.next_try_at.is_(None), jobs.c.next_try_at <= bindparam("now")),
+        ~exists().where(
+            job_after.c.job_id == jobs.c.id,
+            _parents.c.id == job_after.c.parent_id,
+            _parents.c.state != "COMPLETED",
+        ),
+    )
+    .order_by(jobs.c.id)
+    .limit(bindparam("n"))
+)
+
+DOOMED = (
+    select(jobs.c.id, _parents.c.id, _parents.c.state)
+    .where(
+        jobs.c.state.in_(("CREATED", "STAGED")),
+        job_after.c.job_id == jobs.c.id,
+        _parents.c.id == job_after.c.parent_id,
+        _parents.c.state.in_(("FAILED", "CANCELLED")),
+    )
+    .order_by(jobs.c.id)
+)
+
+NEXT_TRY = select(func.min(jobs.c.next_try_at)).where(jobs.c.state.not_in(sorted(TERMINAL)))
+
+
+def _asked(name: str) -> ColumnElement[int]:
+    return func.coalesce(func.json_extract(job_documents.c.resources_json, f"$.{name}"), 1)
+
+
+CORE_SECONDS = select(
+    func.sum((jobs.c.finished_at - jobs.c.started_at) * _asked("ntasks") * _asked("cpus_per_task"))
+).where(
+    job_documents.c.job_id == jobs.c.id,
+    jobs.c.started_at.is_not(None),
+    jobs.c.finished_at.is_not(None),
+)

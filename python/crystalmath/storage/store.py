@@ -1,0 +1,299 @@
+"""The job store: one transaction per method. Used by the services through ``Store``."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+
+from crystalmath.domain.states import TERMINAL, JobState, may_move
+from crystalmath.errors import Conflict, IllegalTransition, NotFound
+from crystalmath.services.ports_store import Documents, Move, NewJob, Page, Query, Row
+from crystalmath.storage import listing, queue
+from crystalmath.storage.engine import (
+    database_errors,
+    ensure_private,
+    journal_mode_for,
+    open_engine,
+)
+from crystalmath.storage.tables import client_tokens, job_after, job_documents, job_events, jobs
+
+_BUMP = text("UPDATE counters SET value = value + 1 WHERE name = 'rev' RETURNING value")
+
+
+def open_store(path: Path) -> JobStore:
+    """Open (and create) the database file; the caller migrates it before any other use."""
+    ensure_private(path)
+    return JobStore(open_engine(path, journal_mode=journal_mode_for(path.parent)))
+
+
+def _encode(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class JobStore:
+    """Jobs in SQLite.
+
+    Writers take a lock of this process first: SQLite has one writer anyway, and waiting here is
+    fair and instant, while its own busy handler sleeps.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._writing = threading.Lock()
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the database and close all connections."""
+        with database_errors(), self._writing:
+            with self.engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                if raw is not None:
+                    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.engine.dispose()
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with database_errors(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with (
+            database_errors(),
+            self._writing,
+            self.engine.connect().execution_options(transaction="IMMEDIATE") as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    def insert(self, job: NewJob) -> tuple[int, bool]:
+        """See ``Store.insert``."""
+        with self._write() as connection:
+            if job.token is not None:
+                known = _token_owner(connection, job.token, job.request_sha256)
+                if known is not None:
+                    return known, False
+            row = dict(job.row, rev=_next_rev(connection))
+            job_id = int(connection.execute(insert(jobs).returning(jobs.c.id), row).scalar_one())
+            documents = job.documents
+            connection.execute(
+                insert(job_documents),
+                {
+                    "job_id": job_id,
+                    "submission_json": _encode(documents.submission),
+                    "prepared_json": _encode(documents.prepared),
+                    "resources_json": _encode(documents.resources),
+                    "results_json": _encode(documents.results),
+                    "warnings_json": _encode(list(documents.warnings)),
+                    "provenance_json": _encode(documents.provenance),
+                },
+            )
+            if job.after:
+                connection.execute(
+                    insert(job_after), [{"job_id": job_id, "parent_id": p} for p in job.after]
+                )
+            if job.token is not None:
+                connection.execute(
+                    insert(client_tokens),
+                    {"token": job.token, "job_id": job_id, "request_sha256": job.request_sha256},
+                )
+            _record(connection, job_id, row["created_at"], (None, row["state"]), job.why, {})
+        return job_id, True
+
+    def by_token(self, token: str, request_sha256: str) -> int | None:
+        """See ``Store.by_token``."""
+        with self._read() as connection:
+            return _token_owner(connection, token, request_sha256)
+
+    def row(self, job_id: int) -> Row:
+        """See ``Store.row``."""
+        with self._read() as connection:
+            found = connection.execute(select(jobs).where(jobs.c.id == job_id)).mappings().first()
+        if found is None:
+            raise NotFound(
+                f"there is no job {job_id}", hint="`jobs.list` shows the jobs", field="id"
+            )
+        return dict(found)
+
+    def rows_in(self, states: Iterable[JobState], limit: int = 1000) -> list[Row]:
+        """See ``Store.rows_in``."""
+        with self._read() as connection:
+            found = connection.execute(
+                select(jobs).where(jobs.c.state.in_(list(states))).order_by(jobs.c.id).limit(limit)
+            )
+            return [dict(row) for row in found.mappings()]
+
+    def startable(self, now: float, limit: int) -> list[Row]:
+        """See ``Store.startable``."""
+        with self._read() as connection:
+            found = connection.execute(queue.STARTABLE, {"now": now, "n": limit})
+            return [dict(row) for row in found.mappings()]
+
+    def doomed(self) -> list[tuple[int, int, str]]:
+        """See ``Store.doomed``."""
+        with self._read() as connection:
+            return [(int(j), int(p), state) for j, p, state in connection.execute(queue.DOOMED)]
+
+    def next_try_at(self) -> float | None:
+        """See ``Store.next_try_at``."""
+        with self._read() as connection:
+            return connection.execute(queue.NEXT_TRY).scalar_one_or_none()
+
+    def is_known(self, uuid: str) -> bool:
+        """See ``Store.is_known``."""
+        with self._read() as connection:
+            found = connection.execute(select(jobs.c.id).where(jobs.c.uuid == uuid)).first()
+        return found is not None
+
+    def states_of(self, ids: Iterable[int]) -> dict[int, JobState]:
+        """See ``Store.states_of``."""
+        with self._read() as connection:
+            found = connection.execute(
+                select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(list(ids)))
+            )
+            return {int(row.id): row.state for row in found}
+
+    def documents(self, job_id: int) -> Documents:
+        """See ``Store.documents``."""
+        with self._read() as connection:
+            found = connection.execute(
+                select(job_documents).where(job_documents.c.job_id == job_id)
+            ).first()
+        if found is None:
+            raise NotFound(f"there is no job {job_id}", field="id")
+        return Documents(
+            submission=json.loads(found.submission_json),
+            prepared=json.loads(found.prepared_json),
+            resources=json.loads(found.resources_json),
+            results=json.loads(found.results_json),
+            warnings=json.loads(found.warnings_json),
+            provenance=json.loads(found.provenance_json),
+        )
+
+    def events(self, job_id: int) -> list[Row]:
+        """See ``Store.events``."""
+        with self._read() as connection:
+            found = connection.execute(
+                select(job_events).where(job_events.c.job_id == job_id).order_by(job_events.c.seq)
+            )
+            return [
+                dict(row, evidence=json.loads(row["evidence_json"])) for row in found.mappings()
+            ]
+
+    def parents(self, job_id: int) -> list[int]:
+        """See ``Store.parents``."""
+        with self._read() as connection:
+            found = connection.execute(
+                select(job_after.c.parent_id)
+                .where(job_after.c.job_id == job_id)
+                .order_by(job_after.c.parent_id)
+            )
+            return [int(row.parent_id) for row in found]
+
+    def move(self, move: Move) -> bool:
+        """See ``Store.move``."""
+        with self._write() as connection:
+            old = connection.execute(
+                select(jobs.c.state).where(jobs.c.id == move.job_id)
+            ).scalar_one_or_none()
+            if old is None or old not in move.expected:
+                return False
+            new = move.state or old
+            if new != old and not may_move(old, new):
+                raise IllegalTransition(f"a job cannot go from {old} to {new}")
+            changes = dict(move.changes, state=new, rev=_next_rev(connection))
+            connection.execute(update(jobs).where(jobs.c.id == move.job_id).values(changes))
+            if move.documents:
+                encoded = {name: _encode(value) for name, value in move.documents.items()}
+                connection.execute(
+                    update(job_documents)
+                    .where(job_documents.c.job_id == move.job_id)
+                    .values(encoded)
+                )
+            if move.why is not None:
+                _record(connection, move.job_id, move.at, (old, new), move.why, move.evidence)
+        return True
+
+    def delete(self, job_id: int) -> bool:
+        """See ``Store.delete``."""
+        with self._write() as connection:
+            gone = connection.execute(
+                delete(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(list(TERMINAL)))
+            )
+            if gone.rowcount:
+                _next_rev(connection)
+            return bool(gone.rowcount)
+
+    def rev(self) -> int:
+        """See ``Store.rev``."""
+        with self._read() as connection:
+            return listing.revision(connection)
+
+    def page(self, query: Query) -> Page:
+        """See ``Store.page``."""
+        with self._read() as connection:
+            return listing.page(connection, query)
+
+    def counts(self) -> dict[str, int]:
+        """See ``Store.counts``."""
+        with self._read() as connection:
+            found = connection.execute(select(jobs.c.state, func.count()).group_by(jobs.c.state))
+            return {state: int(n) for state, n in found}
+
+    def core_seconds(self) -> float:
+        """See ``Store.core_seconds``."""
+        with self._read() as connection:
+            return float(connection.execute(queue.CORE_SECONDS).scalar_one() or 0.0)
+
+    def check(self) -> str | None:
+        """See ``Store.check``."""
+        with self._read() as connection:
+            answer = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+        return None if answer == "ok" else answer
+
+
+def _next_rev(connection: Connection) -> int:
+    return int(connection.execute(_BUMP).scalar_one())
+
+
+def _token_owner(connection: Connection, token: str, request_sha256: str) -> int | None:
+    found = connection.execute(
+        select(client_tokens.c.job_id, client_tokens.c.request_sha256).where(
+            client_tokens.c.token == token
+        )
+    ).first()
+    if found is None:
+        return None
+    if found.request_sha256 != request_sha256:
+        raise Conflict(
+            f"this token belongs to job {found.job_id}, which was another submission",
+            hint="use a new token for every submission",
+            field="client_token",
+        )
+    return int(found.job_id)
+
+
+def _record(
+    connection: Connection,
+    job_id: int,
+    at: float,
+    change: tuple[str | None, str],
+    why: str,
+    evidence: Mapping[str, Any],
+) -> None:
+    connection.execute(
+        insert(job_events),
+        {
+            "job_id": job_id,
+            "at": at,
+            "from_state": change[0],
+            "to_state": change[1],
+            "why": why,
+            "evidence_json": _encode(evidence),
+        },
+    )

@@ -1,0 +1,121 @@
+"""The tables as they are now. Migrations bring an older database here; a test compares the two.
+
+Times are seconds since the epoch (UTC). Columns that end in ``_json`` hold JSON text. The list
+path reads ``jobs`` alone, so everything large is in ``job_documents``.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+)
+
+from crystalmath.domain.states import STATES
+
+metadata = MetaData()
+
+_STATE_LIST = ", ".join(f"'{state}'" for state in STATES)
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Integer, nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("uuid", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("code", Text, nullable=False),
+    Column("task", Text),
+    Column("engine", Text),
+    Column("model", Text),
+    Column("state", Text, nullable=False),
+    Column("reason", Text),
+    Column("message", Text),
+    Column("hint", Text),
+    Column("runner", Text, nullable=False),
+    Column("cluster", Text),
+    Column("workflow", Integer),
+    Column("formula", Text),
+    Column("n_atoms", Integer),
+    Column("scheduler_id", Text),
+    Column("scheduler_state", Text),
+    Column("scheduler_reason", Text),
+    Column("science_status", Text, nullable=False, server_default="unknown"),
+    Column("energy_ev", Float),
+    Column("energy_per_atom_ev", Float),
+    Column("converged", Integer),
+    Column("progress_text", Text, nullable=False, server_default=""),
+    Column("progress_fraction", Float),
+    Column("attention", Text),
+    Column("created_at", Float, nullable=False),
+    Column("started_at", Float),
+    Column("finished_at", Float),
+    Column("walltime_s", Float),
+    Column("tags_json", Text, nullable=False, server_default="[]"),
+    Column("attempt", Integer, nullable=False, server_default="1"),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    Column("next_try_at", Float),
+    Column("last_error", Text),
+    Column("rerun_of", Integer),
+    Column("rev", Integer, nullable=False),
+    CheckConstraint(f"state IN ({_STATE_LIST})", name="jobs_state"),
+    Index("jobs_by_state", "state", "id"),
+    Index("jobs_by_code", "code", "id"),
+    Index("jobs_by_workflow", "workflow"),
+    sqlite_autoincrement=True,
+)
+
+job_documents = Table(
+    "job_documents",
+    metadata,
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("submission_json", Text, nullable=False),
+    Column("prepared_json", Text, nullable=False),
+    Column("resources_json", Text, nullable=False),
+    Column("results_json", Text, nullable=False, server_default="{}"),
+    Column("warnings_json", Text, nullable=False, server_default="[]"),
+    Column("provenance_json", Text, nullable=False, server_default="{}"),
+)
+
+job_after = Table(
+    "job_after",
+    metadata,
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("parent_id", Integer, primary_key=True),
+    Index("job_after_parent", "parent_id"),
+)
+
+job_events = Table(
+    "job_events",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("from_state", Text),
+    Column("to_state", Text),
+    Column("why", Text, nullable=False),
+    Column("evidence_json", Text, nullable=False, server_default="{}"),
+    Index("job_events_by_job", "job_id", "seq"),
+    sqlite_autoincrement=True,
+)
+
+client_tokens = Table(
+    "client_tokens",
+    metadata,
+    Column("token", Text, primary_key=True),
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("request_sha256", Text, nullable=False),
+)

@@ -1,0 +1,71 @@
+"""The structure reader that the services use: it lets a worker process do the work.
+
+Loads no heavy library, so it may live in the daemon. Built by ``api`` with the ``run`` function of
+the worker pool.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from crystalmath.services.ports import StructureData
+from crystalmath.structures.request import check_request
+
+READ_STRUCTURE = "crystalmath.structures.read:read_structure"
+
+
+class RunInWorker(Protocol):
+    """Runs an allow-listed function in a warm worker process and returns its JSON value."""
+
+    def __call__(self, function: str, kwargs: dict[str, Any], deadline_s: float) -> Any:
+        """Raise what the function raises, or ``WorkerDied`` and ``DeadlinePassed``."""
+
+
+class WorkerStructureReader:
+    """Implements ``services.ports.StructureReader``.
+
+    Parameters
+    ----------
+    run
+        The worker pool.
+    deadline_s
+        Seconds that one structure may take.
+    """
+
+    def __init__(self, run: RunInWorker, deadline_s: float) -> None:
+        self._run = run
+        self._deadline_s = deadline_s
+
+    def read(
+        self,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        format: str | None = None,  # noqa: A002 - the word of the contract
+    ) -> StructureData:
+        """Read one structure; raises ``InputRejected`` with field and hint."""
+        check_request(path, text, format)  # what is wrong on its face needs no worker
+        document = self._run(
+            READ_STRUCTURE, {"path": path, "text": text, "format": format}, self._deadline_s
+        )
+        return structure_from(document)
+
+
+def structure_from(document: dict[str, Any]) -> StructureData:
+    """Turn the JSON form of a structure into the value type."""
+    lattice = document["lattice"]
+    x, y, z = document["pbc"]
+    return StructureData(
+        lattice=None if lattice is None else (_row(lattice[0]), _row(lattice[1]), _row(lattice[2])),
+        pbc=(bool(x), bool(y), bool(z)),
+        symbols=tuple(document["symbols"]),
+        positions=tuple(_row(position) for position in document["positions"]),
+        formula=document["formula"],
+        source=dict(document["source"]),
+        warnings=tuple(document["warnings"]),
+    )
+
+
+def _row(values: list[float]) -> tuple[float, float, float]:
+    x, y, z = values
+    return float(x), float(y), float(z)

@@ -1,0 +1,1 @@
+"""Figures of the daemon, measured from outside: see ``cli``."""

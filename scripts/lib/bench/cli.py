@@ -1,0 +1,71 @@
+"""The command: ``bench [NAME…] [--json FILE] [--rounds N]``.
+
+Called by ``scripts/bench``. Everything runs on temporary directories; the exit code is 0 when every
+firm target is kept, 1 when one is missed, 2 for a name that does not exist yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from bench import ipc, listing, start
+from bench.fleet import codecs
+from bench.measure import Ledger, Target
+from bench.report import print_rows, print_targets, write_json
+from rig.place import RigError
+
+BENCHMARKS: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
+    "ipc": ipc.run,
+    "list": listing.run,
+    "start": start.run,
+}
+LATER: Final = ("forces", "ui", "scale", "science", "workflows")
+ROUNDS: Final = 11
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; returns the exit code."""
+    given = _parse(arguments)
+    missing = [name for name in given.names if name not in BENCHMARKS]
+    for name in missing:
+        word = "not there yet" if name in LATER else "no such benchmark"
+        print(f"bench {name}: {word}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+    if missing:
+        return 2
+    load = os.getloadavg()[0]
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load:.1f} before, "
+        f"JSON by {' and '.join(codecs())}, {given.rounds} rounds\n"
+    )
+    ledger = Ledger()
+    targets: list[Target] = []
+    try:
+        for name in given.names or BENCHMARKS:
+            targets += BENCHMARKS[name](ledger, given.rounds)
+    except RigError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    rows = ledger.rows()
+    print_rows(rows)
+    print_targets(targets)
+    if given.json is not None:
+        write_json(given.json, rows, targets, codecs(), given.rounds)
+    return 0 if all(target.ok or target.provisional for target in targets) else 1
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench", description="Measure the daemon from outside and compare with the targets."
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"{' | '.join(BENCHMARKS)}; all when left out"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"default {ROUNDS}")
+    return parser.parse_args(arguments)

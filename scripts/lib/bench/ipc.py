@@ -1,0 +1,78 @@
+"""Latency of single calls over the socket, alone and under load, against a bare echo."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+
+from bench.fleet import codecs, computing, daemon, echo, filled_database, listing
+from bench.measure import Ledger, Target, round_trips
+from rig.place import Place
+from rig.wire import Wire, request_line
+
+ECHO = b"x" * 63 + b"\n"
+PING = request_line("system.ping")
+GET = request_line("jobs.get", {"id": 5_000})
+ECHOES, PINGS, GETS, PINGS_UNDER_LOAD = 3_000, 2_000, 200, 400
+SETTLE_S = 0.3
+
+
+def run(ledger: Ledger, rounds: int) -> list[Target]:
+    """Measure; returns the targets."""
+    with ExitStack() as stack:
+        database = stack.enter_context(filled_database())
+        raw = stack.enter_context(echo())
+        quiet = {c: stack.enter_context(daemon(c, database)) for c in codecs()}
+        busy = {c: stack.enter_context(daemon(c, database, spinning=True)) for c in codecs()}
+        for _ in range(rounds):
+            base_us = ledger.add("raw 64-byte echo", round_trips(raw, ECHO, ECHOES))
+            for codec in codecs():
+                _quiet_round(ledger, codec, quiet[codec], base_us)
+                _busy_round(ledger, codec, busy[codec], base_us)
+    return [target for codec in codecs() for target in _targets(ledger, codec)]
+
+
+def _quiet_round(ledger: Ledger, codec: str, place: Place, base_us: float) -> None:
+    with Wire(place.socket) as wire:
+        ledger.add(f"system.ping [{codec}]", round_trips(wire.sock, PING, PINGS), base_us)
+        ledger.add(f"jobs.get [{codec}]", round_trips(wire.sock, GET, GETS), base_us)
+        with Wire(place.socket) as idle:
+            idle.call("system.hello")
+            samples = round_trips(wire.sock, PING, PINGS)
+            ledger.add(f"system.ping, idle second client [{codec}]", samples, base_us)
+
+
+def _busy_round(ledger: Ledger, codec: str, place: Place, base_us: float) -> None:
+    with Wire(place.socket) as wire, computing(place), listing(place):
+        _let_settle(wire)
+        samples = round_trips(wire.sock, PING, PINGS_UNDER_LOAD)
+        ledger.add(f"system.ping under load [{codec}]", samples, base_us)
+
+
+def _let_settle(wire: Wire) -> None:
+    """Ping, without measuring, until the load has certainly begun."""
+    until = time.monotonic() + SETTLE_S
+    while time.monotonic() < until:
+        wire.call("system.ping")
+
+
+def _targets(ledger: Ledger, codec: str) -> list[Target]:
+    fast = codec == "orjson"
+    ping = ledger.row(f"system.ping [{codec}]")
+    assert ping.ratio_p50 is not None
+    assert ping.ratio_p99 is not None
+    beside = f"system.ping, idle second client [{codec}]"
+    get = ledger.row(f"jobs.get [{codec}]")
+    assert get.ratio_p50 is not None
+    loaded_ms = ledger.row(f"system.ping under load [{codec}]").p99_us / 1000
+    return [
+        Target(f"system.ping p50 / raw p50 [{codec}]", 3.5 if fast else 5, ping.ratio_p50),
+        Target(f"system.ping p99 / raw p50 [{codec}]", 40, ping.ratio_p99),
+        Target(
+            f"system.ping with an idle second client / alone [{codec}]",
+            2,
+            ledger.ratio(beside, f"system.ping [{codec}]"),
+        ),
+        Target(f"system.ping p99 under load, ms [{codec}]", 5 if fast else 10, loaded_ms),
+        Target(f"jobs.get p50 / raw p50 [{codec}]", 30, get.ratio_p50, provisional=True),
+    ]

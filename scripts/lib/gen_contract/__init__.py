@@ -1,0 +1,1 @@
+"""Writes what is derived from the contract: see ``cli``."""

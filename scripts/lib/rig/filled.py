@@ -1,0 +1,80 @@
+"""A database with many finished jobs, written through the storage room, without a daemon.
+
+The rows are made up; they have the fields and about the lengths that real ones have.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+
+from sqlalchemy import insert, text
+
+from crystalmath.storage.migrate import migrate
+from crystalmath.storage.store import open_store
+from crystalmath.storage.tables import job_documents, job_events, jobs
+
+_EPOCH_S = 1_767_225_600.0  # 2026-01-01
+
+
+def fill(database: Path, count: int) -> None:
+    """Make the database and put ``count`` completed jobs into it."""
+    store = open_store(database)
+    migrate(store.engine, database, lambda _text: None)
+    numbers = range(1, count + 1)
+    with store.engine.begin() as connection:
+        connection.execute(insert(jobs), [_row(n) for n in numbers])
+        connection.execute(insert(job_documents), [_documents(n) for n in numbers])
+        connection.execute(insert(job_events), [_event(n) for n in numbers])
+        connection.execute(text("UPDATE counters SET value = :n WHERE name = 'rev'"), {"n": count})
+    store.close()
+
+
+def _row(number: int) -> dict[str, object]:
+    started_at = _EPOCH_S + 60.0 * number
+    return {
+        "id": number,
+        "uuid": uuid.UUID(int=number).hex,
+        "name": f"copper relax {number}",
+        "code": "forces",
+        "task": "relax",
+        "engine": "emt",
+        "state": "COMPLETED",
+        "runner": "local",
+        "formula": "Cu",
+        "n_atoms": 4,
+        "science_status": "converged",
+        "energy_ev": -0.0229 * number,
+        "energy_per_atom_ev": -0.0057 * number,
+        "converged": 1,
+        "progress_text": "step 12 of 200",
+        "progress_fraction": 1.0,
+        "created_at": started_at - 3.0,
+        "started_at": started_at,
+        "finished_at": started_at + 21.5,
+        "tags_json": '["copper","scan"]',
+        "rev": number,
+    }
+
+
+def _documents(number: int) -> dict[str, object]:
+    submission = {"name": f"copper relax {number}", "code": "forces", "task": "relax"}
+    prepared: dict[str, object] = {"task": "relax", "argv": ["true"], "files": [], "env": {}, "output": None}
+    return {
+        "job_id": number,
+        "submission_json": json.dumps(submission),
+        "prepared_json": json.dumps(prepared),
+        "resources_json": json.dumps({"nodes": 1, "ntasks": 1, "cpus_per_task": 1}),
+        "provenance_json": json.dumps({"code": "forces"}),
+    }
+
+
+def _event(number: int) -> dict[str, object]:
+    return {
+        "job_id": number,
+        "at": _EPOCH_S + 60.0 * number + 22.0,
+        "from_state": "FINISHED",
+        "to_state": "COMPLETED",
+        "why": "judged good",
+    }

@@ -1,0 +1,64 @@
+"""What the system tells about processes: memory, descriptors, and who belongs to a place.
+
+Reads ``/proc``, so these runs need Linux.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def resident_bytes(pid: int) -> int:
+    """Resident memory of a process."""
+    pages = int((_PROC / str(pid) / "statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def descriptors(pid: int) -> int:
+    """How many descriptors a process has open."""
+    return len(list((_PROC / str(pid) / "fd").iterdir()))
+
+
+def threads(pid: int) -> int:
+    """How many threads a process has."""
+    return len(list((_PROC / str(pid) / "task").iterdir()))
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process is there and has not ended yet (a zombie has)."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+def of_place(root: Path) -> dict[int, str]:
+    """Processes that work below ``root``, with their command lines; not the caller itself."""
+    needle = os.fsencode(root)
+    found = {}
+    for entry in _PROC.iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes()
+            belongs = needle in command or needle in (entry / "environ").read_bytes()
+        except OSError:
+            continue  # it has ended, or is somebody else's
+        if belongs and is_running(int(entry.name)):
+            found[int(entry.name)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
+    return found
+
+
+def kill_of_place(root: Path) -> None:
+    """End every process that works below ``root``."""
+    while left := of_place(root):
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue

@@ -1,0 +1,166 @@
+//! The command line: what a user or a script can ask for, one file per command.
+//!
+//! Each command turns its arguments into params, calls the daemon and prints the answer; it decides
+//! nothing about calculations. With `--json` a command writes exactly one JSON document to stdout:
+//! the daemon's `result` object, or `{"error": …}`.
+
+mod call;
+mod cancel;
+mod cat;
+mod codes;
+mod completions;
+mod delete;
+mod doctor;
+mod files;
+mod guess;
+mod jobs;
+mod log;
+mod man;
+mod output;
+mod overview;
+mod params;
+mod rerun;
+mod results;
+mod session;
+mod show;
+mod submit;
+mod table;
+mod text;
+mod wait;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use serde_json::json;
+
+pub use guess::{Kind, kind_of};
+pub use output::{Failure, INTERRUPTED, Outcome, USAGE};
+use session::Session;
+
+/// Terminal workbench for crystallographic calculations.
+///
+/// Without a command: what the daemon does now, and the newest jobs.
+#[derive(Debug, Parser)]
+#[command(name = "crystalmath", version, max_term_width = 100)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Globals {
+    /// Write one JSON document to stdout and nothing else
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Use the daemon at this socket
+    #[arg(long, global = true, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Do not start a daemon if none runs
+    #[arg(long, global = true)]
+    pub no_start: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Submit a calculation
+    Submit(Box<submit::Args>),
+    /// List jobs
+    Jobs(jobs::Args),
+    /// Tell everything about one job
+    Show(show::Args),
+    /// Print a job's output
+    Log(log::Args),
+    /// End jobs, with everything they started
+    Cancel(cancel::Args),
+    /// Submit a job again, from the same input
+    Rerun(rerun::Args),
+    /// Remove ended jobs from the list
+    Delete(delete::Args),
+    /// List the files of a job
+    Files(files::Args),
+    /// Print a file of a job
+    Cat(cat::Args),
+    /// Call any method of the daemon
+    Call(call::Args),
+    /// Look for what is wrong with this installation
+    Doctor,
+    /// List the codes and what each can do here
+    Codes,
+    /// Print the completions of a shell
+    Completions(completions::Args),
+    /// Write the manual pages into a directory
+    Man(man::Args),
+}
+
+/// Run the program with the arguments of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    run(&std::env::args_os().collect::<Vec<_>>())
+}
+
+fn run(arguments: &[OsString]) -> ExitCode {
+    let wants_json = arguments
+        .iter()
+        .take_while(|argument| *argument != "--")
+        .any(|argument| argument == "--json");
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, wants_json),
+    };
+    let session = Session::new(cli.globals);
+    let outcome = match cli.command {
+        None => overview::run(&session),
+        Some(command) => dispatch(&session, command),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => session.report(&failure),
+    }
+}
+
+fn dispatch(session: &Session, command: Command) -> Outcome {
+    match command {
+        Command::Submit(args) => submit::run(session, &args),
+        Command::Jobs(args) => jobs::run(session, &args),
+        Command::Show(args) => show::run(session, &args),
+        Command::Log(args) => log::run(session, &args),
+        Command::Cancel(args) => cancel::run(session, &args),
+        Command::Rerun(args) => rerun::run(session, &args),
+        Command::Delete(args) => delete::run(session, &args),
+        Command::Files(args) => files::run(session, &args),
+        Command::Cat(args) => cat::run(session, &args),
+        Command::Call(args) => call::run(session, &args),
+        Command::Doctor => doctor::run(session),
+        Command::Codes => codes::run(session),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man(args) => man::run(session, &args, Cli::command()),
+    }
+}
+
+/// Help and version go to stdout as clap writes them; a wrong command line is an error document
+/// when one was asked for.
+fn refuse(error: &clap::Error, wants_json: bool) -> ExitCode {
+    if error.use_stderr() && wants_json {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default();
+        let document = json!({"error": {
+            "code": -32602,
+            "kind": "usage",
+            "message": message.strip_prefix("error: ").unwrap_or(message),
+            "hint": "see: crystalmath --help",
+        }});
+        // Nobody reads any more when this fails.
+        let _ = output::line(&document.to_string());
+        return ExitCode::from(USAGE);
+    }
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+}

@@ -1,0 +1,61 @@
+//! `crystalmath cancel`: end jobs.
+
+use super::output::{self, Outcome};
+use super::session::Session;
+use crate::rpc::types::{CancelJobsParams, JobOutcome, calls};
+
+/// Arguments of `cancel`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Numbers of the jobs
+    #[arg(required = true)]
+    pub ids: Vec<i64>,
+}
+
+pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+    // One id alone is an error of the call when it cannot be cancelled; several have an outcome each.
+    let params = match args.ids[..] {
+        [id] => CancelJobsParams {
+            id: Some(id),
+            ids: None,
+        },
+        _ => CancelJobsParams {
+            id: None,
+            ids: Some(args.ids.clone()),
+        },
+    };
+    let answer = session.call::<calls::JobsCancel>(&params)?;
+    report(session, &answer.raw, &answer.read.data)
+}
+
+/// Print what became of each job; 1 if one of them was not done.
+pub(super) fn report(
+    session: &Session,
+    raw: &serde_json::Value,
+    outcomes: &[JobOutcome],
+) -> Outcome {
+    let all = outcomes.iter().all(|outcome| outcome.ok);
+    if session.globals.json {
+        output::document(raw)?;
+        return Ok(u8::from(!all));
+    }
+    for outcome in outcomes {
+        let state = outcome
+            .state
+            .as_ref()
+            .map(|state| format!(" {state}"))
+            .unwrap_or_default();
+        match (&outcome.message, outcome.ok) {
+            (Some(message), true) => {
+                output::line(&format!("job {}:{state} {message}", outcome.id))?;
+            }
+            (None, true) => output::line(&format!("job {}:{state}", outcome.id))?,
+            (message, false) => super::session::note(&format!(
+                "error: job {}: {}",
+                outcome.id,
+                message.as_deref().unwrap_or("not done")
+            )),
+        }
+    }
+    Ok(u8::from(!all))
+}

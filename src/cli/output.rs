@@ -1,0 +1,175 @@
+//! What a command ends with, and how text reaches stdout.
+
+use std::io::{self, Write as _};
+
+use serde_json::{Value, json};
+
+use crate::error::IpcError;
+
+/// Exit code of a wrong command line or an unusable argument.
+pub const USAGE: u8 = 2;
+/// Exit code of an interrupted wait; the job goes on.
+pub const INTERRUPTED: u8 = 130;
+
+/// An exit code, or the failure to report.
+pub type Outcome = Result<u8, Failure>;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The daemon's answer, or the way to it.
+    Ipc(IpcError),
+    /// An argument that cannot be used.
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// Waiting for a job ended before the job did.
+    Unfinished {
+        /// `interrupted` or `timeout`.
+        kind: &'static str,
+        /// The job.
+        id: i64,
+        /// The exit code.
+        exit: u8,
+    },
+    /// Reading or writing failed on this side.
+    Io(String, io::Error),
+    /// Nobody reads our output any more.
+    BrokenPipe,
+}
+
+impl From<IpcError> for Failure {
+    fn from(error: IpcError) -> Self {
+        Self::Ipc(error)
+    }
+}
+
+impl Failure {
+    /// An argument that cannot be used, with a hint.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage {
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    /// The exit code of the program.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage { .. } => USAGE,
+            Self::Unfinished { exit, .. } => *exit,
+            Self::Ipc(_) | Self::Io(..) => 1,
+            Self::BrokenPipe => 0,
+        }
+    }
+
+    /// The failure for scripts.
+    #[must_use]
+    pub fn document(&self) -> Value {
+        let mut error = match self {
+            Self::Ipc(error) => {
+                let mut document = json!({
+                    "code": error.code(),
+                    "kind": error.kind(),
+                    "message": error.to_string(),
+                    "hint": error.hint(),
+                });
+                if let Some(field) = error.field() {
+                    document["field"] = json!(field);
+                }
+                match error {
+                    IpcError::StartFailed(failure) => {
+                        document["log_path"] = json!(failure.log_path);
+                        document["tail"] = json!(failure.tail);
+                        document["tried"] = json!(failure.tried);
+                    }
+                    IpcError::Rpc { data, .. } => {
+                        document["retryable"] = data["retryable"].clone();
+                        document["trace_id"] = data["trace_id"].clone();
+                    }
+                    _ => {}
+                }
+                document
+            }
+            Self::Usage { message, hint } => {
+                json!({"code": -32602, "kind": "usage", "message": message, "hint": hint})
+            }
+            Self::Unfinished { kind, id, .. } => json!({
+                "code": -32800,
+                "kind": kind,
+                "message": self.render().lines().next(),
+                "hint": format!("crystalmath show {id}"),
+                "job": id,
+            }),
+            Self::Io(what, error) => {
+                json!({"code": -32000, "kind": "io", "message": format!("{what}: {error}"), "hint": null})
+            }
+            Self::BrokenPipe => Value::Null,
+        };
+        json!({"error": error.take()})
+    }
+
+    /// The failure for people.
+    #[must_use]
+    pub fn render(&self) -> String {
+        match self {
+            Self::Ipc(error) => error.render(),
+            Self::Usage {
+                message,
+                hint: None,
+            } => format!("error: {message}"),
+            Self::Usage {
+                message,
+                hint: Some(hint),
+            } => format!("error: {message}\nhint: {hint}"),
+            Self::Unfinished { kind, id, .. } => {
+                let why = if *kind == "timeout" {
+                    "the time is over"
+                } else {
+                    "interrupted"
+                };
+                format!(
+                    "{why}: job {id} goes on\nhint: follow it with: crystalmath log {id} -f; \
+                     end it with: crystalmath cancel {id}"
+                )
+            }
+            Self::Io(what, error) => format!("error: {what}: {error}"),
+            Self::BrokenPipe => String::new(),
+        }
+    }
+}
+
+/// Write text to stdout as it is.
+///
+/// # Errors
+/// [`Failure::BrokenPipe`] when the reader has gone; the program then ends quietly.
+pub fn text(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::Io("cannot write to stdout".into(), error),
+        })
+}
+
+/// Write one line, or several, to stdout.
+///
+/// # Errors
+/// As [`text()`].
+pub fn line(line: &str) -> Result<(), Failure> {
+    text(&format!("{line}\n"))
+}
+
+/// Write one JSON document to stdout.
+///
+/// # Errors
+/// As [`text()`].
+pub fn document(value: &Value) -> Result<(), Failure> {
+    line(&format!("{value:#}"))
+}

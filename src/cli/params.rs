@@ -1,0 +1,112 @@
+//! Pieces of params that several commands build: paths, `key=value`, resources, the context.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::output::Failure;
+
+/// The variables that codes read from the client's environment.
+pub const CONTEXT: [&str; 7] = [
+    "CRY23_ROOT",
+    "CRY_ARCH",
+    "CRY_VERSION",
+    "CRY_SCRATCH_BASE",
+    "VASP_PP_PATH",
+    "PMG_VASP_PSP_DIR",
+    "ESPRESSO_PSEUDO",
+];
+
+/// The variables of `vars` that travel with a submission.
+#[must_use]
+pub fn context(var: impl Fn(&str) -> Option<String>) -> Value {
+    let set = |name: &&str| Some(((*name).to_owned(), Value::String(var(name)?)));
+    Value::Object(CONTEXT.iter().filter_map(set).collect())
+}
+
+/// The context of this process.
+#[must_use]
+pub fn own_context() -> Value {
+    context(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+}
+
+/// A token that makes a resend safe.
+#[must_use]
+pub fn client_token() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+/// `key=value`, the value read as JSON where it is JSON.
+///
+/// # Errors
+/// There is no `=`, or nothing before it.
+pub fn key_value(text: &str) -> Result<(String, Value), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            let read = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()));
+            Ok((key.trim().to_owned(), read))
+        }
+        _ => Err("write it as KEY=VALUE".into()),
+    }
+}
+
+/// The path as the daemon can use it, which has another current directory.
+///
+/// # Errors
+/// The path is not text, or there is no such file.
+pub fn absolute_file(path: &Path) -> Result<String, Failure> {
+    let found = std::fs::metadata(path).map_err(|error| Failure::Usage {
+        message: format!("{}: {error}", path.display()),
+        hint: None,
+    })?;
+    if !found.is_file() {
+        return Err(Failure::Usage {
+            message: format!("{} is not a file", path.display()),
+            hint: None,
+        });
+    }
+    let absolute = std::path::absolute(path)
+        .map_err(|error| Failure::Io(path.display().to_string(), error))?;
+    absolute
+        .into_os_string()
+        .into_string()
+        .map_err(|path| Failure::Usage {
+            message: format!("{} is not valid UTF-8", path.display()),
+            hint: Some("give the file another name".into()),
+        })
+}
+
+/// What a job needs of the machine.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ResourceArgs {
+    /// Processes (MPI ranks)
+    #[arg(long, value_name = "N")]
+    pub ntasks: Option<u32>,
+    /// Threads per process
+    #[arg(long, value_name = "N")]
+    pub cpus: Option<u32>,
+    /// Memory, like 4G or 500M
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+    /// Time limit, as SLURM reads it: 30 (minutes), 30:00, 1:00:00, 1-12
+    #[arg(long, value_name = "TIME")]
+    pub walltime: Option<String>,
+}
+
+impl ResourceArgs {
+    /// The `resources` of a submission; `None` when nothing was asked for.
+    #[must_use]
+    pub fn params(&self) -> Option<Value> {
+        let mut given = Map::new();
+        let mut put = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                given.insert(name.to_owned(), value);
+            }
+        };
+        put("ntasks", self.ntasks.map(|n| json!(n)));
+        put("cpus_per_task", self.cpus.map(|n| json!(n)));
+        put("memory_mib", self.memory.as_ref().map(|text| json!(text)));
+        put("walltime_s", self.walltime.as_ref().map(|text| json!(text)));
+        (!given.is_empty()).then_some(Value::Object(given))
+    }
+}

@@ -1,0 +1,80 @@
+//! `crystalmath show`: everything about one job.
+
+use super::output::Outcome;
+use super::results::{self, field};
+use super::session::Session;
+use super::text;
+use crate::rpc::types::{Job, JobEvent, JobIdParams, calls};
+
+/// Arguments of `show`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Number of the job
+    pub id: i64,
+}
+
+pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+    let answer = session.call::<calls::JobsGet>(&JobIdParams { id: args.id })?;
+    session.print(&answer.raw, || render(&answer.read.data, session.colour()))?;
+    Ok(0)
+}
+
+fn render(job: &Job, colour: bool) -> String {
+    let mut lines = vec![results::render(job, colour)];
+    let what = [Some(job.code.as_str()), job.task.as_deref()];
+    lines.push(field(
+        "code",
+        &what.into_iter().flatten().collect::<Vec<_>>().join(" "),
+    ));
+    if !matches!(job.state.as_str(), "COMPLETED" | "FAILED" | "CANCELLED") {
+        lines.push(field("progress", &job.progress.text));
+    }
+    lines.extend(
+        job.attention
+            .as_deref()
+            .map(|attention| field("attention", attention)),
+    );
+    if let Some(scheduler) = &job.scheduler {
+        let words = [&scheduler.id, &scheduler.state, &scheduler.reason];
+        let said: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
+        lines.push(field("scheduler", &said.join(" ")));
+    }
+    lines.push(field(
+        "runs on",
+        job.cluster.as_deref().unwrap_or(&job.runner),
+    ));
+    if !job.provenance.argv.is_empty() {
+        lines.push(field("program", &job.provenance.argv.join(" ")));
+    }
+    if !job.tags.is_empty() {
+        lines.push(field("tags", &job.tags.join(", ")));
+    }
+    if !job.after.is_empty() {
+        let parents: Vec<String> = job.after.iter().map(ToString::to_string).collect();
+        lines.push(field("after", &parents.join(", ")));
+    }
+    lines.extend(
+        job.rerun_of
+            .map(|first| field("repeats", &format!("job {first}"))),
+    );
+    if !job.files.is_empty() {
+        let names: Vec<&str> = job.files.iter().map(|file| file.path.as_str()).collect();
+        lines.push(field("files", &names.join("  ")));
+    }
+    lines.push(String::new());
+    lines.extend(job.events.iter().map(event));
+    lines.join("\n")
+}
+
+fn event(event: &JobEvent) -> String {
+    let at = text::time(&event.at);
+    let to = event.to_state.as_ref().map_or("", |state| state.as_str());
+    let moved = event.from_state != event.to_state;
+    let state = text::pad(if moved { to } else { "" }, 10, false);
+    let lead = format!("{at}  {state}  ");
+    let indent = " ".repeat(lead.len());
+    format!(
+        "{lead}{}",
+        text::wrap(&event.why, text::WIDTH - lead.len(), &indent)
+    )
+}

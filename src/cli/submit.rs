@@ -1,0 +1,293 @@
+//! `crystalmath submit`: turn files and options into a submission.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::guess::{Kind, kind_of};
+use super::output::{Failure, Outcome};
+use super::params::{self, ResourceArgs, key_value};
+use super::session::Session;
+use super::text;
+use super::wait::{self, WaitArgs};
+use crate::error::IpcError;
+use crate::rpc::types::{DryRun, JobSummary, Reply, SubmitResult};
+
+/// Arguments of `submit`.
+#[derive(Debug, Default, clap::Args)]
+pub struct Args {
+    /// A structure, or a program with its files: the program comes first
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Which code runs it; told by the first file when left out
+    #[arg(long, value_name = "CODE")]
+    pub code: Option<String>,
+    /// What the code should do, like relax
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<String>,
+    /// Force engine, like emt
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<String>,
+    /// The engine's model
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// Name of the job; made of the file and the task when left out
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Name of the cluster to run on
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: Option<String>,
+    /// A parameter of the code, as JSON or text; repeat for more
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub params: Vec<(String, Value)>,
+    /// What the job needs of the machine.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+    /// Start only when this job has completed; repeat for more
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub after: Vec<i64>,
+    /// A label; repeat for more
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// Show the files and the program, and store nothing
+    #[arg(long, conflicts_with = "wait")]
+    pub dry_run: bool,
+    /// Whether to wait for the job.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+    let mut submission = submission(args)?;
+    submission["context"] = params::own_context();
+    submission["client_token"] = params::client_token().into();
+    send(session, "jobs.submit", submission, &args.wait)
+}
+
+/// Send a submission, say what became of it, and wait if that is wanted.
+pub(super) fn send(session: &Session, method: &str, params: Value, wait: &WaitArgs) -> Outcome {
+    let raw = session.ask(method, params)?;
+    let reply: Reply<SubmitResult> = serde_json::from_value(raw.clone()).map_err(|error| {
+        IpcError::Protocol(format!("{method} does not fit its contract: {error}"))
+    })?;
+    match (&reply.data.job, &reply.data.dry_run) {
+        (Some(job), _) if wait.wait => {
+            super::session::note(&accepted(job, reply.data.repeated));
+            wait::run(session, job.id, wait)
+        }
+        (Some(job), _) => {
+            session.print(&raw, || accepted(job, reply.data.repeated))?;
+            Ok(0)
+        }
+        (None, Some(found)) => {
+            session.print(&raw, || dry_run(found))?;
+            Ok(0)
+        }
+        (None, None) => Err(IpcError::Protocol(format!("{method} names no job")).into()),
+    }
+}
+
+fn accepted(job: &JobSummary, repeated: bool) -> String {
+    let what: Vec<&str> = [
+        Some(job.code.as_str()),
+        job.task.as_deref(),
+        job.formula.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let verb = if repeated {
+        "was submitted before"
+    } else {
+        "submitted"
+    };
+    format!(
+        "job {} {verb}: {} ({})",
+        job.id,
+        text::fit(&job.name, 40),
+        what.join(" ")
+    )
+}
+
+/// A file of the command line: its name in the job's directory, and where it is.
+struct Source {
+    name: String,
+    path: String,
+}
+
+/// The params of the submission, without what makes each one unique.
+///
+/// # Errors
+/// A file cannot be used, or it is not clear which code is meant.
+pub fn submission(args: &Args) -> Result<Value, Failure> {
+    let sources = sources(&args.files)?;
+    let [first, others @ ..] = &sources[..] else {
+        return Err(Failure::usage(
+            "no file is given",
+            "name a structure or a program",
+        ));
+    };
+    let code = match &args.code {
+        Some(code) => code.clone(),
+        None => told_by(&args.files[0], args)?.to_owned(),
+    };
+    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let mut given = json!({
+        "name": args.name.clone().unwrap_or_else(|| name_of(&args.files[0], args.task.as_deref())),
+        "code": code,
+    });
+    let mut files = Vec::new();
+    if code == "command" {
+        inputs
+            .entry("argv")
+            .or_insert_with(|| json!([format!("./{}", first.name)]));
+        files.push(file(first, true));
+    } else if code == "forces" || kind_of(&args.files[0]) == Kind::Structure {
+        given["structure"] = json!({"path": first.path});
+    } else {
+        files.push(file(first, false));
+    }
+    let is_program = |source: &Source| kind_of(Path::new(&source.path)) == Kind::Program;
+    files.extend(
+        others
+            .iter()
+            .map(|other| file(other, code == "command" && is_program(other))),
+    );
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            given[name] = value;
+        }
+    };
+    put("files", (!files.is_empty()).then_some(Value::Array(files)));
+    put(
+        "inputs",
+        (!inputs.is_empty()).then_some(Value::Object(inputs)),
+    );
+    put("task", args.task.as_ref().map(|task| json!(task)));
+    put("engine", args.engine.as_ref().map(|engine| json!(engine)));
+    put("model", args.model.as_ref().map(|model| json!(model)));
+    put(
+        "cluster",
+        args.cluster.as_ref().map(|cluster| json!(cluster)),
+    );
+    put("resources", args.resources.params());
+    put("after", (!args.after.is_empty()).then(|| json!(args.after)));
+    put("tags", (!args.tags.is_empty()).then(|| json!(args.tags)));
+    put("dry_run", args.dry_run.then_some(json!(true)));
+    Ok(given)
+}
+
+fn file(source: &Source, executable: bool) -> Value {
+    json!({"path": source.name, "source": source.path, "executable": executable})
+}
+
+fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+    let mut seen = BTreeMap::new();
+    let mut sources = Vec::with_capacity(paths.len());
+    for path in paths {
+        let name = file_name(path)?;
+        if let Some(first) = seen.insert(name.clone(), path) {
+            return Err(Failure::usage(
+                format!(
+                    "{} and {} have the same name",
+                    first.display(),
+                    path.display()
+                ),
+                "all files of a job go into one directory; rename one",
+            ));
+        }
+        sources.push(Source {
+            name,
+            path: params::absolute_file(path)?,
+        });
+    }
+    Ok(sources)
+}
+
+fn file_name(path: &Path) -> Result<String, Failure> {
+    match path.file_name().map(|name| name.to_str()) {
+        Some(Some(name)) => Ok(name.to_owned()),
+        Some(None) => Err(Failure::usage(
+            format!("{} is not valid UTF-8", path.display()),
+            "give the file another name",
+        )),
+        None => Err(Failure::usage(
+            format!("{} is not a file", path.display()),
+            "name a file",
+        )),
+    }
+}
+
+/// The code that the first file tells, if it does.
+fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
+    match kind_of(first) {
+        Kind::Structure => Ok("forces"),
+        Kind::Program if args.engine.is_none() => Ok("command"),
+        _ if args.engine.is_some() => Ok("forces"),
+        _ => Err(Failure::usage(
+            format!(
+                "{} is neither a structure by its name nor a program: which code is meant?",
+                first.display()
+            ),
+            "give --code; the codes are listed by: crystalmath codes",
+        )),
+    }
+}
+
+/// A name for the job: the file's, and the task.
+fn name_of(first: &Path, task: Option<&str>) -> String {
+    let stem = first.file_stem().unwrap_or_default().to_string_lossy();
+    let clean: String = stem
+        .chars()
+        .filter(|c| !c.is_control() && *c != '\\')
+        .collect();
+    let stem = clean.trim_matches(|c: char| c == '.' || c.is_whitespace());
+    let stem = if stem.is_empty() { "job" } else { stem };
+    let name = match task {
+        Some(task) => format!("{stem} {task}"),
+        None => stem.to_owned(),
+    };
+    name.chars().take(100).collect()
+}
+
+fn dry_run(found: &DryRun) -> String {
+    let mut lines = vec![format!("task      {}", found.task)];
+    if let Some(formula) = &found.formula {
+        let atoms = found
+            .n_atoms
+            .map(|n| format!(", {n} atoms"))
+            .unwrap_or_default();
+        lines.push(format!("structure {formula}{atoms}"));
+    }
+    lines.push(format!("program   {}", found.argv.join(" ")));
+    lines.extend(
+        found
+            .env
+            .iter()
+            .map(|(name, value)| format!("          {name}={value}")),
+    );
+    lines.extend(
+        found
+            .warnings
+            .iter()
+            .map(|warning| format!("warning   {warning}")),
+    );
+    for file in &found.files {
+        let mode = if file.executable { ", executable" } else { "" };
+        match (&file.content, &file.source) {
+            (Some(content), _) => {
+                lines.push(format!("\n--- {}{mode}\n{}", file.path, content.trim_end()));
+            }
+            (None, Some(source)) => {
+                lines.push(format!("\n--- {}{mode}, copied from {source}", file.path));
+            }
+            (None, None) => lines.push(format!("\n--- {}{mode}", file.path)),
+        }
+    }
+    if let Some(script) = &found.script {
+        lines.push(format!("\n--- job script\n{}", script.trim_end()));
+    }
+    lines.push("\nnothing was stored".to_owned());
+    lines.join("\n")
+}

@@ -1,0 +1,23 @@
+//! The methods of the daemon, as the program uses them.
+//!
+//! `types` is generated from the daemon's contract; [`BridgeService`] is the interface that the
+//! terminal UI's runtime holds, and [`MemoryBridge`] answers it without a daemon.
+
+mod bridge;
+mod memory;
+pub mod types;
+
+use serde_json::Value;
+
+pub use bridge::{BridgeReply, BridgeService};
+pub use memory::MemoryBridge;
+pub use types::{BridgeRequest, METHODS, MethodInfo, SCHEMA_SHA256, method};
+
+/// Whether a call may be sent a second time when the connection ended before its answer came.
+#[must_use]
+pub fn may_resend(name: &str, params: &Value) -> bool {
+    match name {
+        "jobs.submit" => params["client_token"].is_string(),
+        _ => method(name).is_some_and(|info| info.read_only),
+    }
+}

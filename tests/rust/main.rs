@@ -1,0 +1,18 @@
+//! Tests of the Rust side: one program, so that it is linked once.
+
+mod bridge;
+#[cfg(feature = "ipc")]
+mod client;
+#[cfg(feature = "ipc")]
+mod codec;
+#[cfg(feature = "ipc")]
+mod command_line;
+#[cfg(feature = "ipc")]
+mod launch;
+#[cfg(feature = "ipc")]
+mod mock;
+#[cfg(feature = "ipc")]
+mod paths;
+mod types;
+#[cfg(feature = "ipc")]
+mod wait;

@@ -1,0 +1,1 @@
+"""Shared by the tests: fakes with the interfaces of ``services.ports``, and small builders."""

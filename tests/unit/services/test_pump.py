@@ -1,0 +1,200 @@
+"""What the pump does with a job, step by step, with a fake runner and a real database."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from crystalmath.contract.jobs import CancelJobsParams
+from crystalmath.services.ports import Observation, Progress, Verdict
+from support.service_fakes import Bench
+
+
+def states(bench: Bench, job_id: int) -> list[str]:
+    """Every state the job went through."""
+    moves = [e["to_state"] for e in bench.store.events(job_id) if e["from_state"] != e["to_state"]]
+    return [str(state) for state in moves]
+
+
+def test_a_job_goes_through_every_state_to_completed(bench: Bench) -> None:
+    job = bench.submit()
+    bench.pump.turn()
+    bench.pump.turn()
+    assert bench.state(job) == "RUNNING"
+    bench.runner.end(bench.key(job))
+    bench.pump.turn()
+    assert states(bench, job) == [
+        "CREATED", "STAGED", "SUBMITTED", "RUNNING", "FINISHED", "COMPLETED",
+    ]  # fmt: skip
+    row = bench.store.row(job)
+    assert (row["started_at"], row["finished_at"]) == (100.0, 103.5)
+    assert row["energy_per_atom_ev"] == pytest.approx(-0.5)
+    assert [launch.key for launch in bench.runner.launched] == [bench.key(job)]
+
+
+def test_a_job_too_short_to_be_seen_running(bench: Bench) -> None:
+    job = bench.submit()
+    bench.pump.turn()
+    bench.runner.end(bench.key(job))
+    bench.pump.turn()
+    assert states(bench, job) == ["CREATED", "STAGED", "SUBMITTED", "FINISHED", "COMPLETED"]
+
+
+def test_a_bad_verdict_is_kept_with_reason_and_hint(bench: Bench) -> None:
+    bench.code.verdict = Verdict(
+        completed=False, reason="not_converged", message="no end in sight", hint="more steps"
+    )
+    job = bench.submit()
+    bench.pump.turn()
+    bench.runner.end(bench.key(job))
+    bench.pump.turn()
+    row = bench.store.row(job)
+    assert (row["state"], row["reason"], row["hint"]) == ("FAILED", "not_converged", "more steps")
+
+
+def test_the_core_budget_makes_jobs_wait_in_order(bench: Bench) -> None:
+    wide = bench.submit(resources={"ntasks": 2})
+    small = bench.submit()
+    bench.pump.turn()
+    assert (bench.state(wide), bench.state(small)) == ("SUBMITTED", "STAGED")
+    bench.runner.end(bench.key(wide))
+    bench.pump.turn()
+    assert (bench.state(wide), bench.state(small)) == ("COMPLETED", "SUBMITTED")
+
+
+def test_a_wide_job_is_not_overtaken_for_ever(bench: Bench) -> None:
+    bench.submit()
+    wide = bench.submit(resources={"cpus_per_task": 2})
+    late = bench.submit()
+    bench.pump.turn()
+    assert (bench.state(wide), bench.state(late)) == ("STAGED", "STAGED")
+
+
+def test_after_waits_for_the_parent_and_then_goes(bench: Bench) -> None:
+    parent = bench.submit()
+    child = bench.submit(after=[parent])
+    bench.pump.turn()
+    assert bench.state(child) == "STAGED"
+    bench.runner.end(bench.key(parent))
+    bench.pump.turn()
+    bench.pump.turn()
+    assert bench.state(child) == "RUNNING"
+
+
+def test_after_a_failed_parent_the_child_fails_with_its_name(bench: Bench) -> None:
+    parent = bench.submit()
+    child = bench.submit(after=[parent])
+    bench.code.verdict = Verdict(completed=False, reason="crashed", message="boom")
+    bench.pump.turn()
+    bench.runner.end(bench.key(parent))
+    bench.pump.turn()
+    bench.pump.turn()
+    row = bench.store.row(child)
+    assert (row["state"], row["reason"]) == ("FAILED", "dependency_failed")
+    assert f"job {parent}" in row["message"]
+
+
+def test_an_input_file_that_vanished_is_named(bench: Bench) -> None:
+    source = bench.root / "gone.dat"
+    source.write_text("x")
+    job = bench.submit(files=[{"path": "in/gone.dat", "source": str(source)}])
+    source.unlink()
+    bench.pump.turn()
+    row = bench.store.row(job)
+    assert (row["state"], row["reason"]) == ("FAILED", "input_rejected")
+    assert "gone.dat" in row["message"]
+    assert list(bench.directories.root.iterdir()) == []
+
+
+def test_trouble_with_the_machine_is_not_a_verdict(bench: Bench) -> None:
+    bench.runner.fail_with = OSError(errno.ENOSPC, "No space left on device")
+    job = bench.submit()
+    bench.pump.turn()
+    row = bench.store.row(job)
+    assert row["state"] == "SUBMITTED"
+    assert row["tries"] == 1
+    assert "No space left" in row["attention"]
+    bench.runner.fail_with = None
+    bench.pump.turn()
+    assert bench.runner.launched == []
+    bench.now += 31
+    bench.pump.turn()
+    assert len(bench.runner.launched) == 1
+    bench.pump.turn()
+    row = bench.store.row(job)
+    assert (row["state"], row["tries"], row["attention"]) == ("RUNNING", 0, None)
+
+
+def test_a_bug_in_an_adapter_is_shown_and_stops_nobody_else(bench: Bench) -> None:
+    first, second = bench.submit(), bench.submit()
+    bench.pump.turn()
+    bench.runner.end(bench.key(first))
+    bench.code.judge = lambda directory, end: 1 / 0
+    bench.pump.turn()
+    row = bench.store.row(first)
+    assert row["state"] == "FINISHED"
+    assert row["attention"] == "an internal error; the log has the details"
+    assert bench.state(second) == "RUNNING"
+
+
+def test_progress_is_written_only_when_it_changes(bench: Bench) -> None:
+    bench.submit()
+    bench.pump.turn()
+    bench.pump.turn()
+    bench.code.shown = Progress("step 3", 0.5)
+    bench.pump.turn()
+    rev = bench.store.rev()
+    bench.pump.turn()
+    assert bench.store.rev() == rev
+    bench.code.shown = Progress("step 4", 0.6)
+    bench.pump.turn()
+    assert bench.store.rev() == rev + 1
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2])
+def test_cancel_wins_when_the_run_ends_because_of_it(bench: Bench, turns: int) -> None:
+    job = bench.submit()
+    for _ in range(turns):
+        bench.pump.turn()
+    bench.service.cancel(CancelJobsParams(id=job))
+    bench.pump.turn()
+    if turns:
+        assert bench.state(job) == "CANCELLING"
+        assert bench.runner.cancelled == [bench.key(job)]
+        bench.runner.end(bench.key(job), cause="cancel", rc=None)
+        bench.pump.turn()
+    assert bench.state(job) == "CANCELLED"
+
+
+def test_the_real_end_wins_over_a_late_cancel(bench: Bench) -> None:
+    job = bench.submit()
+    bench.pump.turn()
+    bench.pump.turn()
+    bench.runner.end(bench.key(job))
+    bench.service.cancel(CancelJobsParams(id=job))
+    bench.pump.turn()
+    assert bench.state(job) == "COMPLETED"
+
+
+@pytest.mark.parametrize(
+    ("phase", "state", "reason"),
+    [("other_boot", "FAILED", "node_failure"), ("vanished", "COMPLETED", None)],
+)
+def test_an_end_without_receipt(bench: Bench, phase: str, state: str, reason: str | None) -> None:
+    job = bench.submit()
+    bench.pump.turn()
+    bench.pump.turn()
+    bench.runner.seen[bench.key(job)] = Observation(phase, t_start=100.0)  # type: ignore[arg-type]
+    bench.pump.turn()
+    row = bench.store.row(job)
+    assert (row["state"], row["reason"]) == (state, reason)
+
+
+def test_turn_says_whether_to_look_again_soon(bench: Bench) -> None:
+    assert bench.pump.turn() is False
+    job = bench.submit()
+    assert bench.pump.turn() is True
+    bench.runner.end(bench.key(job))
+    bench.pump.turn()
+    assert bench.pump.turn() is False
