@@ -170,9 +170,11 @@ impl IpcError {
     /// The error for people: the message, where it is known to come from, and the hint.
     #[must_use]
     pub fn render(&self) -> String {
+        let message = self.to_string();
         let mut text = match self.field() {
-            Some(field) => format!("error: {field}: {self}"),
-            None => format!("error: {self}"),
+            // Most messages about a field begin with its name.
+            Some(field) if !message.contains(field) => format!("error: {field}: {message}"),
+            _ => format!("error: {message}"),
         };
         if let Self::StartFailed(failure) = self {
             for place in &failure.tried {
@@ -183,7 +185,7 @@ impl IpcError {
                 let _ = write!(text, "\n  | {line}");
             }
         }
-        if let Some(hint) = self.hint() {
+        if let Some(hint) = self.hint().filter(|hint| !message.contains(hint.as_str())) {
             let _ = write!(text, "\nhint: {hint}");
         }
         if let Self::Rpc {

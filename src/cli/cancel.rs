@@ -40,21 +40,30 @@ pub(super) fn report(
         return Ok(u8::from(!all));
     }
     for outcome in outcomes {
+        let lead = format!("job {}", outcome.id);
         let state = outcome
             .state
             .as_ref()
             .map(|state| format!(" {state}"))
             .unwrap_or_default();
-        match (&outcome.message, outcome.ok) {
-            (Some(message), true) => {
-                output::line(&format!("job {}:{state} {message}", outcome.id))?;
-            }
-            (None, true) => output::line(&format!("job {}:{state}", outcome.id))?,
-            (message, false) => super::session::note(&format!(
-                "error: job {}: {}",
-                outcome.id,
-                message.as_deref().unwrap_or("not done")
-            )),
+        let message = outcome.message.as_deref().unwrap_or_default();
+        if !outcome.ok {
+            let named = message.starts_with(&lead) || message.contains(&format!("{lead} "));
+            let lead = if named {
+                String::new()
+            } else {
+                format!("{lead}: ")
+            };
+            let message = if message.is_empty() {
+                "not done"
+            } else {
+                message
+            };
+            super::session::note(&format!("error: {lead}{message}"));
+        } else if message.is_empty() {
+            output::line(&format!("{lead}:{state}"))?;
+        } else {
+            output::line(&format!("{lead}:{state}, {message}"))?;
         }
     }
     Ok(u8::from(!all))

@@ -24,7 +24,7 @@ pub(super) fn run(session: &Session) -> Outcome {
         Err(error) => checks.push(Check {
             name: "daemon".into(),
             ok: false,
-            detail: error.render().trim_start_matches("error: ").to_owned(),
+            detail: error.to_string(),
             hint: error.hint(),
         }),
     }

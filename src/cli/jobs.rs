@@ -55,10 +55,10 @@ pub(super) fn render(jobs: &[JobSummary], total: Option<i64>, colour: bool) -> S
     let columns = [
         Column::right("ID", 7),
         Column::left("NAME", 0),
-        Column::left("CODE", 20),
+        Column::left("CODE", 16),
         Column::left("STATE", 10),
-        Column::right("TIME", 9),
-        Column::left("RESULT", 26),
+        Column::right("TIME", 8),
+        Column::left("RESULT", 20),
     ];
     let rows: Vec<Vec<Cell>> = jobs.iter().map(row).collect();
     let mut rendered = table::render(&columns, &rows, colour);

@@ -67,8 +67,9 @@ pub(super) fn numbers(job: &Job) -> Vec<String> {
             .unwrap_or_default();
         lines.push(field("structure", &format!("{formula}{atoms}")));
     }
-    if let Some(lattice) = lattice(results) {
-        lines.push(field("lattice", &lattice));
+    if let Some([lengths, angles]) = lattice(results) {
+        lines.push(field("lattice", &lengths));
+        lines.push(field("", &angles));
     }
     if let Some(volume) = number(results, "volume_angstrom3") {
         lines.push(field("volume", &format!("{volume:.4} Å³")));
@@ -77,7 +78,7 @@ pub(super) fn numbers(job: &Job) -> Vec<String> {
         let each = job
             .science
             .energy_per_atom_ev
-            .map(|e| format!("  ({e:.6} eV per atom)"));
+            .map(|e| format!(" ({e:.6} eV per atom)"));
         lines.push(field(
             "energy",
             &format!("{energy:.6} eV{}", each.unwrap_or_default()),
@@ -104,7 +105,8 @@ pub(super) fn numbers(job: &Job) -> Vec<String> {
     lines
 }
 
-fn lattice(results: &Map<String, Value>) -> Option<String> {
+/// Lengths and angles of the cell.
+fn lattice(results: &Map<String, Value>) -> Option<[String; 2]> {
     let lattice = results.get("lattice")?.as_object()?;
     let [a, b, c, alpha, beta, gamma] = [
         "a_angstrom",
@@ -115,9 +117,10 @@ fn lattice(results: &Map<String, Value>) -> Option<String> {
         "gamma_deg",
     ]
     .map(|name| number(lattice, name));
-    let (a, b, c) = (a?, b?, c?);
-    let angles = format!("α {:.3}°  β {:.3}°  γ {:.3}°", alpha?, beta?, gamma?);
-    Some(format!("a {a:.4} Å  b {b:.4} Å  c {c:.4} Å  {angles}"))
+    Some([
+        format!("a = {:.4} Å, b = {:.4} Å, c = {:.4} Å", a?, b?, c?),
+        format!("α = {:.3}°, β = {:.3}°, γ = {:.3}°", alpha?, beta?, gamma?),
+    ])
 }
 
 fn number(map: &Map<String, Value>, name: &str) -> Option<f64> {

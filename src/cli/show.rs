@@ -57,9 +57,13 @@ fn render(job: &Job, colour: bool) -> String {
         job.rerun_of
             .map(|first| field("repeats", &format!("job {first}"))),
     );
-    if !job.files.is_empty() {
-        let names: Vec<&str> = job.files.iter().map(|file| file.path.as_str()).collect();
-        lines.push(field("files", &names.join("  ")));
+    let shown = job
+        .files
+        .iter()
+        .filter(|file| file.kind.as_str() != "internal");
+    let names: Vec<&str> = shown.map(|file| file.path.as_str()).collect();
+    if !names.is_empty() {
+        lines.push(field("files", &names.join(" ")));
     }
     lines.push(String::new());
     lines.extend(job.events.iter().map(event));

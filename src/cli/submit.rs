@@ -73,7 +73,9 @@ pub(super) fn send(session: &Session, method: &str, params: Value, wait: &WaitAr
     })?;
     match (&reply.data.job, &reply.data.dry_run) {
         (Some(job), _) if wait.wait => {
-            super::session::note(&accepted(job, reply.data.repeated));
+            if !session.globals.json {
+                super::session::note(&accepted(job, reply.data.repeated));
+            }
             wait::run(session, job.id, wait)
         }
         (Some(job), _) => {

@@ -87,14 +87,13 @@ pub fn pad(text: &str, width: usize, right: bool) -> String {
     }
 }
 
-/// Break `text` into lines of at most `width` columns, each after the first with `indent`.
+/// Break `text` into lines of at most `width` columns, putting `indent` before each but the first.
 #[must_use]
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
-        let lead = if lines.is_empty() { 0 } else { indent.width() };
-        if !line.is_empty() && lead + line.width() + 1 + word.width() > width {
+        if !line.is_empty() && line.width() + 1 + word.width() > width {
             lines.push(std::mem::take(&mut line));
         }
         if !line.is_empty() {

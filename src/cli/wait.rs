@@ -9,6 +9,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
 
 use super::output::{Failure, INTERRUPTED, Outcome};
 use super::results;
@@ -64,13 +66,10 @@ impl<'a> Watch<'a> {
     fn new(session: &'a Session, id: i64, args: &WaitArgs) -> std::result::Result<Self, Failure> {
         let interrupted = Arc::new(AtomicBool::new(false));
         let no_handler = |error| Failure::Io("cannot watch for an interrupt".into(), error);
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            // A second signal ends the program at once, whatever it waits for.
-            let code = INTERRUPTED.into();
-            signal_hook::flag::register_conditional_shutdown(signal, code, interrupted.clone())
-                .map_err(no_handler)?;
-            signal_hook::flag::register(signal, interrupted.clone()).map_err(no_handler)?;
-        }
+        // A second interrupt ends the program at once, whatever it waits for.
+        flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), interrupted.clone())
+            .map_err(no_handler)?;
+        flag::register(SIGINT, interrupted.clone()).map_err(no_handler)?;
         Ok(Self {
             session,
             id,

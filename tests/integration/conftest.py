@@ -3,7 +3,7 @@
 ``daemon``
     A :class:`support.daemon.Daemon` that is *not started yet*: ``daemon.start()``, then
     ``daemon.connect()`` for raw bytes over the socket. The production methods.
-``test_daemon``
+``odd_daemon``
     The same with the namespace ``test`` (``daemon_with_test_methods.py``): sleeping, raising,
     returning what cannot be encoded.
 ``make_daemon``
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from support.daemon import PRODUCTION, TEST_METHODS, Daemon
 
 
@@ -39,7 +40,7 @@ def daemon(make_daemon: Callable[..., Daemon]) -> Daemon:
 
 
 @pytest.fixture
-def test_daemon(make_daemon: Callable[..., Daemon]) -> Daemon:
+def odd_daemon(make_daemon: Callable[..., Daemon]) -> Daemon:
     return make_daemon(program=TEST_METHODS)
 
 

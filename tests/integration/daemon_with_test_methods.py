@@ -205,9 +205,7 @@ def build(_settings: Settings, server: ServerPort) -> MisbehavingController:
 def run(settings: Settings, ready: ReadyPipe) -> int:
     from crystalmath.server import lifecycle
 
-    return lifecycle.run(
-        settings, ready, build=build, namespaces={"test": MisbehavingService}
-    )
+    return lifecycle.run(settings, ready, build=build, namespaces={"test": MisbehavingService})
 
 
 if __name__ == "__main__":

@@ -60,10 +60,10 @@ def _large() -> StructureData:
     atoms: Atoms = bulk("Cu", a=3.7, cubic=True).repeat(2)
     atoms.rattle(0.1, seed=5)
     return StructureData(
-        lattice=tuple(tuple(row) for row in atoms.cell.tolist()),  # type: ignore[arg-type]
+        lattice=tuple(tuple(row) for row in atoms.cell.tolist()),
         pbc=(True, True, True),
         symbols=tuple(atoms.get_chemical_symbols()),
-        positions=tuple(tuple(row) for row in atoms.positions.tolist()),  # type: ignore[misc]
+        positions=tuple(tuple(row) for row in atoms.positions.tolist()),
         formula="Cu",
     )
 

@@ -30,7 +30,12 @@ T = TypeVar("T")
 HANG_S = 60.0
 QUICK = Durations(grace_s=0.3, kill_patience_s=5.0, claim_s=HANG_S)
 PATIENT = Durations(grace_s=HANG_S, kill_patience_s=5.0, claim_s=HANG_S)
-PYTHON_WAITS = "import signal, sys; {}; open('ready', 'w').close()\nwhile True: signal.pause()"
+# Not signal.pause(): a signal just before it would be handled only after the next one.
+PYTHON_WAITS = """
+import signal, sys, time; {}
+open('ready', 'w').close()
+while True: time.sleep(0.02)
+"""
 
 
 def until(look: Callable[[], T], good: Callable[[T], bool]) -> T:

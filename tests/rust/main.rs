@@ -1,5 +1,7 @@
 //! Tests of the Rust side: one program, so that it is linked once.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests too")]
+
 mod bridge;
 #[cfg(feature = "ipc")]
 mod client;

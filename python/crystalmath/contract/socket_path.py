@@ -174,7 +174,7 @@ def _check_private(uid: int, probe: Probe) -> None:
         raise PathRefusedError(
             "unsafe_directory",
             directory,
-            f"{directory} is not a directory of yours with mode 0700; somebody else may have made it",
+            f"{directory} is not a directory of yours alone; somebody else may have made it",
         )
 
 

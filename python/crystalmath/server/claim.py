@@ -1,4 +1,4 @@
-"""Makes this process the only daemon of its socket and its data directory, or finds the one that is.
+"""Makes this process the only daemon of its socket and data directory, or finds the one that is.
 
 Two locks, in this order: beside the socket, and in the data directory (one daemon per database and
 host, even from two runtime directories). Called by ``lifecycle``.

@@ -56,7 +56,7 @@ def common(function: F) -> F:
 @click.version_option(__version__, prog_name="crystalmath-server")
 @common
 @click.pass_context
-def cli(context: click.Context, foreground: bool, **options: Any) -> None:
+def cli(context: click.Context, /, foreground: bool, **options: Any) -> None:
     """Start, stop and look at the CrystalMath daemon."""
     context.obj = Invocation(options, context.obj)
     if context.invoked_subcommand is None:
@@ -71,7 +71,7 @@ def cli(context: click.Context, foreground: bool, **options: Any) -> None:
 @cli.command()
 @common
 @click.pass_context
-def start(context: click.Context, **options: Any) -> None:
+def start(context: click.Context, /, **options: Any) -> None:
     """Start the daemon, unless it runs already; return when it is ready."""
     given = _merged(context, options)
     ready_fd = given["ready_fd"]
@@ -83,7 +83,7 @@ def start(context: click.Context, **options: Any) -> None:
 @click.option("--force", is_flag=True, help="End it with a signal if it does not stop.")
 @common
 @click.pass_context
-def stop(context: click.Context, force: bool, **options: Any) -> None:
+def stop(context: click.Context, /, force: bool, **options: Any) -> None:
     """Stop the daemon and wait until it is gone. Local jobs go on."""
     from crystalmath.server.control import stop_daemon
 
@@ -97,7 +97,7 @@ def stop(context: click.Context, force: bool, **options: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @common
 @click.pass_context
-def status(context: click.Context, as_json: bool, **options: Any) -> None:
+def status(context: click.Context, /, as_json: bool, **options: Any) -> None:
     """Tell whether the daemon runs and what it does; start nothing."""
     from crystalmath.server.control import look
 
@@ -114,7 +114,7 @@ def status(context: click.Context, as_json: bool, **options: Any) -> None:
 @click.option("-f", "--follow", is_flag=True, help="Go on as lines come.")
 @common
 @click.pass_context
-def logs(context: click.Context, follow: bool, **options: Any) -> None:
+def logs(context: click.Context, /, follow: bool, **options: Any) -> None:
     """Show the log file."""
     from crystalmath.server.control import log_text
 
@@ -129,7 +129,7 @@ def logs(context: click.Context, follow: bool, **options: Any) -> None:
 @cli.command()
 @common
 @click.pass_context
-def openrpc(context: click.Context, **options: Any) -> None:
+def openrpc(context: click.Context, /, **options: Any) -> None:
     """Print the OpenRPC document of all methods."""
     from crystalmath.api import method_table
     from crystalmath.contract.openrpc import document
@@ -157,14 +157,14 @@ def main(run: Run = run_production) -> None:
     cli.main(prog_name="crystalmath-server", obj=run)
 
 
-def _merged(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
+def _merged(context: click.Context, /, options: dict[str, Any]) -> dict[str, Any]:
     """Options may stand before or behind the command; behind wins."""
     return {k: v if v is not None else context.obj.options[k] for k, v in options.items()}
 
 
 def _settings(options: dict[str, Any], started: Started) -> Settings:
     absolute = {
-        k: os.path.abspath(options[k]) if options[k] else None for k in ("socket", "data_dir")
+        k: str(Path(options[k]).absolute()) if options[k] else None for k in ("socket", "data_dir")
     }
     try:
         return load_settings(

@@ -22,7 +22,7 @@ from crystalmath.server.calls import ActiveCall
 from crystalmath.server.envelope import JsonId, RefusedElementError, Request, check_element
 from crystalmath.server.framing import Line, LineFramer, Oversize
 from crystalmath.server.outbox import Outbox, set_timeout
-from crystalmath.server.router import Pending, Router
+from crystalmath.server.router import Router
 from crystalmath.server.settings import WireLimits
 from crystalmath.server.strict_json import BadJsonError, decode
 
@@ -129,7 +129,7 @@ class ClientConnection:
     def _run(self) -> None:
         try:
             self._read()
-        except Exception:  # one connection must not take the others with it
+        except Exception:  # noqa: BLE001 - one connection must not take the others with it
             _log.exception("connection %d failed", self.id)
         finally:
             self._close()
@@ -151,11 +151,11 @@ class ClientConnection:
                 return
             for line in feed(data):
                 self._take(line)
+                if outbox.is_high:
+                    outbox.wait_below_high_water()
             if self._gives_up():
                 self._part_politely()
                 return
-            if outbox.is_high:
-                outbox.wait_below_high_water()
 
     def _gives_up(self) -> bool:
         return (

@@ -50,8 +50,10 @@ class Seen:
         jobs = ", ".join(f"{n} {state}" for state, n in sorted(facts["jobs"].items())) or "none"
         return "\n".join(
             (
-                f"running: {facts['state']}, version {facts['version']}, pid {facts['pid']}, "
-                f"up {facts['uptime_s']:.0f} s, {facts['rss_mib']:.0f} MiB",
+                (
+                    f"running: {facts['state']}, version {facts['version']}, pid {facts['pid']}, "
+                    f"up {facts['uptime_s']:.0f} s, {facts['rss_mib']:.0f} MiB"
+                ),
                 f"socket: {self.socket}",
                 f"data:   {facts['data_dir']}",
                 f"log:    {facts['log_path']}",

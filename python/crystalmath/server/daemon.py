@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from contextlib import suppress
 from types import FrameType
 from typing import Any, Final
 
@@ -22,13 +22,10 @@ from crystalmath import __version__
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.errors import Conflict, CrystalMathError
 from crystalmath.server.dispatch import bind
-from crystalmath.server.lifecycle import Builder, Controller, report_failure
-from crystalmath.server.logs import JsonLog
+from crystalmath.server.lifecycle import Controller, Start, report_failure
 from crystalmath.server.proc import WorkerPool
 from crystalmath.server.publish import Publication
 from crystalmath.server.router import Router
-from crystalmath.server.settings import Settings
-from crystalmath.server.start import ReadyPipe
 from crystalmath.server.state import ServerState
 from crystalmath.server.transport import Transport
 from crystalmath.services.system import SystemService
@@ -39,25 +36,25 @@ _REFUSED_TICK_S: Final = 0.05
 
 
 class Daemon:
-    """See the module docstring; the parameters are those of ``lifecycle.run`` and what it made."""
+    """See the module docstring.
 
-    def __init__(
-        self,
-        settings: Settings,
-        ready: ReadyPipe,
-        publication: Publication,
-        log: JsonLog,
-        instance: str,
-        build: Builder | None,
-        namespaces: Mapping[str, type] | None,
-    ) -> None:
+    Parameters
+    ----------
+    start
+        Settings, log, and how the controller is built.
+    publication
+        The published socket.
+    """
+
+    def __init__(self, start: Start, publication: Publication) -> None:
+        settings, ready, log, instance = start.settings, start.ready, start.log, start.instance
         self._settings = settings
         self._ready = ready
         self._publication = publication
         self._log = log
         self._instance = instance
-        self._build = build
-        self._namespaces = namespaces
+        self._build = start.build
+        self._namespaces = start.namespaces
         self._controller: Controller | None = None
         self._workers = WorkerPool(settings.proc_workers, settings.proc_idle_s)
         self._router = Router(settings, log.log_call)
@@ -123,7 +120,7 @@ class Daemon:
             entries = {name: bind(m, services.get(m.namespace)) for name, m in table.items()}
         except CrystalMathError as error:
             self._fail(error)
-        except BaseException as error:  # an import error as well as a SystemExit
+        except BaseException as error:  # noqa: BLE001 - an import error as well as a SystemExit
             _log.exception("start failed")
             failure = CrystalMathError(
                 f"The daemon could not start: {type(error).__name__}: {error}",
@@ -191,10 +188,8 @@ class Daemon:
     def _turn(self, wait_s: float) -> None:
         """Wait for something, and serve it."""
         self._poller.poll(max(0.0, wait_s) * 1000)
-        try:
+        with suppress(BlockingIOError):  # it was the listener, or the clock
             os.read(self._wake_reading, 4096)
-        except BlockingIOError:
-            pass  # it was the listener, or the clock
         listener = self._publication.listener
         if listener is not None:
             self._transport.accept_all(listener)
@@ -218,7 +213,7 @@ class Daemon:
         try:
             self._publication.publish()
         except (Conflict, OSError) as error:
-            _log.error("cannot publish the socket again: %s", error)  # noqa: TRY400 (no traceback)
+            _log.error("cannot publish the socket again: %s", error)
             return
         if old is not None:
             self._poller.unregister(old)
@@ -291,7 +286,7 @@ class Daemon:
         if self._controller is not None:
             try:
                 self._controller.close()
-            except Exception:  # the socket and the locks must be released all the same
+            except Exception:  # noqa: BLE001 - the socket and the locks must be released all the same
                 _log.exception("closing failed")
 
     def _hurried(self) -> bool:
@@ -303,10 +298,8 @@ class Daemon:
         self._wake()
 
     def _wake(self) -> None:
-        try:
+        with suppress(BlockingIOError):  # a full pipe: it is about to wake anyhow
             os.write(self._wake_writing, b"w")
-        except BlockingIOError:
-            pass  # it is about to wake anyhow
 
     # --- signals --------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import inspect
 import logging
 import re
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -49,13 +50,13 @@ _FIELD_PART = re.compile(r"[A-Za-z0-9_.$/ -]{1,64}")
 class _AnyArguments(inspect.Signature):
     """Preset on our wrappers: they take anything, so binding has nothing to find out."""
 
-    def bind(self, *_args: Any, **_kwargs: Any) -> inspect.BoundArguments:
+    def bind(self, /, *_args: Any, **_kwargs: Any) -> inspect.BoundArguments:
         return _NO_ARGUMENTS
 
 
 _ANY = _AnyArguments()
 _NO_PARAMS: Final[dict[str, Any]] = {}
-_NO_ARGUMENTS = inspect.BoundArguments(_ANY, {})  # type: ignore[arg-type]
+_NO_ARGUMENTS = inspect.BoundArguments(_ANY, OrderedDict())
 
 
 def _nothing(_request: Any) -> Any:
@@ -112,7 +113,7 @@ def guarded(handler: Handler) -> Handler:
         try:
             result = handler(call, *args, **params)
             return Right(SuccessResult(result if type(result) is bytes else encode(result)))
-        except BaseException as error:  # SystemExit and CancelledError included
+        except BaseException as error:  # noqa: BLE001 - SystemExit and CancelledError included
             return Left(_error_result(error, call))
 
     wrapper.__signature__ = _ANY  # type: ignore[attr-defined]
@@ -144,9 +145,9 @@ def reply_to(call: InlineCall, functions: Mapping[str, Handler], max_bytes: int)
     if response is None:
         return None
     if type(response) is Right:
-        reply = envelope.success_reply(request.id, response._value.result)
+        reply = envelope.success_reply(request.id, response._value.result)  # noqa: SLF001
         return reply if len(reply) - 1 <= max_bytes else too_large(call, max_bytes)
-    failure = response._error
+    failure = response._error  # noqa: SLF001 - the library has no other way
     call.code = failure.code
     return envelope.error_reply(request.id, failure.code, failure.message, failure.data)
 
@@ -199,9 +200,7 @@ def _error_result(error: BaseException, call: InlineCall) -> Any:
             error.kind, error.hint, call.trace_id, retryable=error.retryable, field=error.field
         )
         if error.__cause__ is not None:
-            _log.info(
-                "%s", error.kind, exc_info=error, extra={"trace_id": call.trace_id}
-            )
+            _log.info("%s", error.kind, exc_info=error, extra={"trace_id": call.trace_id})
         return ErrorResult(error.code, error.message, data)
     if isinstance(error, ParamsRefusedError):
         return _params_error(error.fields, call)

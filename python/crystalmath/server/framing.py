@@ -53,11 +53,10 @@ class LineFramer:
 
         An oversize line is reported once, as soon as it is known to be too long.
         """
-        if not self._parts and not self._dropping and data.find(b"\n") == len(data) - 1:
-            # the usual case: exactly one whole line
-            if len(data) - 1 <= self._max:
-                line = data.strip(_BLANK)
-                return [line] if line else []
+        last = len(data) - 1
+        if data.find(b"\n") == last and last <= self._max and not self.unfinished:
+            line = data.strip(_BLANK)  # the usual case: exactly one whole line
+            return [line] if line else []
         lines: list[Line] = []
         pieces = data.split(b"\n")
         for piece in pieces[:-1]:

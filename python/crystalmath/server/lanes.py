@@ -83,7 +83,7 @@ class Lane:
                 self._running += 1
             try:
                 task()
-            except BaseException:  # SystemExit from a handler must not end the lane
+            except BaseException:  # noqa: BLE001 - SystemExit from a handler must not end the lane
                 _log.exception("a task of lane %s failed", self.name)
             finally:
                 with self._ready:

@@ -12,11 +12,12 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from crystalmath import __version__
 from crystalmath.errors import ConfigError, CrystalMathError
-from crystalmath.server.claim import Claim, Running, claim
+from crystalmath.server.claim import Running, claim
 from crystalmath.server.instance import new_instance, this_process
 from crystalmath.server.logs import JsonLog, install
 from crystalmath.server.paths import (
@@ -63,6 +64,18 @@ class Builder(Protocol):
         """Build, without opening anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a daemon is started with; the fields are those of :func:`run` and what it made."""
+
+    settings: Settings
+    ready: ReadyPipe
+    log: JsonLog
+    instance: str
+    build: Builder | None
+    namespaces: Mapping[str, type] | None
+
+
 def run(
     settings: Settings,
     ready: ReadyPipe,
@@ -100,7 +113,7 @@ def run(
         report_failure(error, settings, ready)
         return 1
     try:
-        return _serve(settings, ready, held, log, instance, build, namespaces)
+        return _serve(Start(settings, ready, log, instance, build, namespaces))
     finally:
         held.release()
 
@@ -145,29 +158,15 @@ def _already_running(held: Running, settings: Settings, ready: ReadyPipe) -> int
     return 0
 
 
-def _serve(
-    settings: Settings,
-    ready: ReadyPipe,
-    held: Claim,
-    log: JsonLog,
-    instance: str,
-    build: Builder | None,
-    namespaces: Mapping[str, type] | None,
-) -> int:
+def _serve(start: Start) -> int:
+    settings, ready = start.settings, start.ready
     publication = Publication(settings.socket_path)
     try:
         publication.publish()
-        _write_pointer(settings, instance)
+        _write_pointer(settings, start.instance)
     except (CrystalMathError, OSError) as error:
         publication.withdraw()
-        if isinstance(error, OSError):
-            failure = CrystalMathError(
-                f"Cannot listen at {settings.socket_path}: {error.strerror}.",
-                hint="Check the directory and its free space, or give another path with --socket.",
-            )
-        else:
-            failure = error
-        report_failure(failure, settings, ready)
+        report_failure(_cannot_listen(error, settings), settings, ready)
         return 1
     notice = shortening_notice(settings.socket)
     if notice is not None:
@@ -175,13 +174,21 @@ def _serve(
     try:
         from crystalmath.server.daemon import Daemon  # pydantic and jsonrpcserver
 
-        daemon = Daemon(settings, ready, publication, log, instance, build, namespaces)
-        code = daemon.run()
+        code = Daemon(start, publication).run()
     finally:
         publication.withdraw()
-        remove_pointer(settings.data_dir, instance)
+        remove_pointer(settings.data_dir, start.instance)
     _log.info("stopped")
     return code
+
+
+def _cannot_listen(error: CrystalMathError | OSError, settings: Settings) -> CrystalMathError:
+    if isinstance(error, CrystalMathError):
+        return error
+    return CrystalMathError(
+        f"Cannot listen at {settings.socket_path}: {error.strerror}.",
+        hint="Check the directory and its free space, or give another path with --socket.",
+    )
 
 
 def _write_pointer(settings: Settings, instance: str) -> None:

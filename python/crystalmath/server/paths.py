@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from crystalmath.contract.socket_path import (
@@ -33,9 +34,12 @@ def probe(path: str) -> Facts | None:
         return None
     kind = stat.S_IFMT(found.st_mode)
     return Facts(
-        kind="dir" if kind == stat.S_IFDIR
-        else "symlink" if kind == stat.S_IFLNK
-        else "file" if kind == stat.S_IFREG
+        kind="dir"
+        if kind == stat.S_IFDIR
+        else "symlink"
+        if kind == stat.S_IFLNK
+        else "file"
+        if kind == stat.S_IFREG
         else "other",
         uid=found.st_uid,
         mode=stat.S_IMODE(found.st_mode),
@@ -73,10 +77,8 @@ def ensure_socket_directory(chosen: SocketPath) -> None:
     """
     directory = str(Path(chosen.path).parent)
     if chosen.make_directory:
-        try:
+        with suppress(FileExistsError):  # ours or not: the check below decides
             Path(directory).mkdir(mode=0o700)
-        except FileExistsError:
-            pass  # ours or not: the check below decides, on what lstat finds now
         facts = probe(directory)
         if facts is None or facts.kind != "dir" or facts.uid != os.getuid() or facts.mode & 0o077:
             raise ConfigError(

@@ -12,7 +12,7 @@ import socket
 import struct
 import sys
 import time
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 Trouble = Literal["down", "busy", "refused"]
 
@@ -59,7 +59,7 @@ class Peer:
             self._sock.close()
             raise PeerError("refused", f"the server at {path} belongs to another user")
 
-    def __enter__(self) -> Peer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exception: object) -> None:

@@ -1,4 +1,4 @@
-"""Warm worker processes for what is heavy or holds the interpreter: reading structures and the like.
+"""Warm worker processes for what is heavy or holds the interpreter, e.g. reading structures.
 
 A worker imports what it needs once and stays; the daemon's thread only waits for its line. A call
 that passes its deadline costs the worker its life, never the daemon's thread. Built by ``daemon``;
@@ -37,7 +37,7 @@ class Worker:
         self._sock, far = socket.socketpair()
         try:
             # a session of its own: Ctrl-C on the daemon's terminal is not for the workers
-            self._process = subprocess.Popen(_COMMAND, stdin=far, start_new_session=True)
+            self._process = subprocess.Popen(_COMMAND, stdin=far.fileno(), start_new_session=True)
         finally:
             far.close()
         self._buffer = bytearray()
@@ -94,9 +94,7 @@ class WorkerPool:
         What may be run.
     """
 
-    def __init__(
-        self, size: int, idle_s: float, functions: Iterable[str] = FUNCTIONS
-    ) -> None:
+    def __init__(self, size: int, idle_s: float, functions: Iterable[str] = FUNCTIONS) -> None:
         self._size = size
         self._idle_s = idle_s
         self._functions = frozenset(functions)

@@ -41,7 +41,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
                 "field": error.field,
             }
         }
-    except Exception as error:  # reported in the daemon's log
+    except Exception as error:  # noqa: BLE001 - reported in the daemon's log
         return {
             "error": {
                 "kind": None,

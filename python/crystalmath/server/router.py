@@ -168,8 +168,10 @@ class Router:
         self._place(call)
         return PENDING
 
-    def cancel(self, client: Client, call_id: JsonId) -> Literal["cancelled", "finished", "unknown"]:
-        """Cancel a call of a connection; a change that has begun is told to stop and answers itself."""
+    def cancel(
+        self, client: Client, call_id: JsonId
+    ) -> Literal["cancelled", "finished", "unknown"]:
+        """Cancel a call of a connection; a change that has begun is told to stop and answers."""
         call = client.find(call_id)
         if call is None:
             return "finished" if client.was_answered(call_id) else "unknown"
@@ -218,13 +220,16 @@ class Router:
             if waits:
                 self._gate.append(call)
         if not waits:  # the phase changed just now
-            if self._failure is not None:
-                self._refuse(call, self._failure)
-            elif self.phase == "stopping":
-                self._refuse(call, shutting_down())
-            else:
-                self._place(call)
+            self._place_or_refuse(call)
         return PENDING
+
+    def _place_or_refuse(self, call: ActiveCall) -> None:
+        if self._failure is not None:
+            self._refuse(call, self._failure)
+        elif self.phase == "stopping":
+            self._refuse(call, shutting_down())
+        else:
+            self._place(call)
 
     def _new_call(
         self, request: Request, client: Client, spec: Spec, on_reply: OnReply, *, counted: bool

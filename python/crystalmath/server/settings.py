@@ -128,7 +128,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "jobs.max_concurrent": Key("max_concurrent_jobs", "count"),
     "jobs.poll_s": Key("pump_poll_s", "seconds"),
 }
-"""Every key the daemon reads. The variable of ``daemon.drain_s`` is ``CRYSTALMATH_DAEMON_DRAIN_S``."""
+"""Every key the daemon reads; the variable of ``a.b`` is ``CRYSTALMATH_A_B``."""
 
 IDLE_TIMEOUT_S: Final = 1800.0
 
@@ -232,7 +232,9 @@ def _read_file(config: Path) -> dict[str, Any]:
         if section not in sections or not isinstance(content, dict):
             where = _line_of(text, section, None)
             known = ", ".join(f"[{s}]" for s in sections)
-            raise ConfigError(f"{config}, line {where}: unknown {section!r}.", hint=f"Known: {known}.")
+            raise ConfigError(
+                f"{config}, line {where}: unknown {section!r}.", hint=f"Known: {known}."
+            )
         for name, value in content.items():
             key, where = f"{section}.{name}", _line_of(text, section, name)
             if key not in KEYS:
@@ -267,7 +269,9 @@ def _parse(kind: str, text: str, where: str) -> Any:
     try:
         return _check(kind, float(text) if kind == "seconds" else int(text), where)
     except ValueError:
-        raise ConfigError(f"{where}: {text!r} is not a number.", hint="Correct the value.") from None
+        raise ConfigError(
+            f"{where}: {text!r} is not a number.", hint="Correct the value."
+        ) from None
 
 
 def _check(kind: str, value: Any, where: str) -> Any:

@@ -97,8 +97,8 @@ def detach(run: Callable[[ReadyPipe], int], log_path: Path) -> int:
         _become_daemon(writing, log_path)
         code = run(ReadyPipe(READY_FD))
         leave(code)
-    except BaseException:  # nothing may return into the caller's code in this process
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+    except BaseException:  # noqa: BLE001 - nothing may return into the caller's code in this process
+        sys.excepthook(*sys.exc_info())
         leave(1)
 
 

@@ -10,22 +10,22 @@ Encoding always gives JSON: what is not finite becomes null, unknown types are a
 from __future__ import annotations
 
 import json
+import json.encoder
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum
-from functools import partial
-from json.encoder import c_make_encoder, encode_basestring
 from pathlib import PurePath
 from typing import Any, Final
 from uuid import UUID
 
 from pydantic import BaseModel
 
+orjson: Any
 try:
     import orjson
 except ImportError:  # the `fast` extra is not installed
-    orjson = None  # type: ignore[assignment, unused-ignore]
+    orjson = None
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**64 - 1
@@ -45,6 +45,7 @@ class UnencodableError(TypeError):
 
 _DIGITS = bytes.maketrans(b"123456789E+", b"000000000e-")
 _BLANK: Final = " \t\r\n"
+_CONTAINERS: Final = (dict, list)
 
 
 def _no_constant(_text: str) -> Any:
@@ -64,10 +65,19 @@ def _checked_float(text: str) -> float:
     return value
 
 
-_quick_scan = json.JSONDecoder(parse_constant=_no_constant).scan_once
-_checked_scan = json.JSONDecoder(
-    parse_constant=_no_constant, parse_int=_checked_int, parse_float=_checked_float
-).scan_once
+def _scanner(
+    parse_int: Callable[[str], Any] = int, parse_float: Callable[[str], Any] = float
+) -> Callable[[str, int], tuple[Any, int]]:
+    """Make the C scanner of a decoder: ``decode`` spends more on blanks than on a short text."""
+    decoder: Any = json.JSONDecoder(
+        parse_int=parse_int, parse_float=parse_float, parse_constant=_no_constant
+    )
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
+    return scan
+
+
+_quick_scan = _scanner()
+_checked_scan = _scanner(parse_int=_checked_int, parse_float=_checked_float)
 
 
 def decode(raw: bytes, max_nesting: int) -> Any:
@@ -93,53 +103,36 @@ def decode(raw: bytes, max_nesting: int) -> Any:
     risky_string = b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw)
     risky_depth = raw.count(b"[") + raw.count(b"{") > max_nesting
     try:
-        if orjson is not None and not (risky_number or risky_string or risky_depth):
+        if orjson is not None and not (risky_number or risky_string):
             value = orjson.loads(raw)
         else:
             text = str(raw, "utf-8").strip(_BLANK)
-            if risky_depth:
-                _check_depth(text, max_nesting)
             scan = _checked_scan if risky_number else _quick_scan
             value, end = scan(text, 0)
             if end != len(text):
                 raise BadJsonError
             if risky_string:
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
+        if risky_depth:
+            _check_depth(value, max_nesting)
     except (ValueError, StopIteration, RecursionError):
         raise BadJsonError from None
     return value
 
 
-def _check_depth(text: str, max_nesting: int) -> None:
-    """Count brackets outside strings; broken text is left for the parser to refuse."""
-    depth = at = 0
-    length = len(text)
-    find = text.find
-    while at < length:
-        char = text[at]
-        if char == '"':
-            at = _string_end(find, text, at)
-            if at < 0:
-                return
-        elif char in "[{":
-            depth += 1
-            if depth > max_nesting:
-                raise BadJsonError
-        elif char in "]}":
-            depth -= 1
-        at += 1
-
-
-def _string_end(find: Callable[..., int], text: str, start: int) -> int:
-    end = find('"', start + 1)
-    while end >= 0:
-        back = end - 1
-        while text[back] == "\\":
-            back -= 1
-        if (end - back) % 2 == 1:
-            return end
-        end = find('"', end + 1)
-    return -1
+def _check_depth(value: Any, max_nesting: int) -> None:
+    """Walk the containers level by level, so that the depth is that of no call stack."""
+    level = [value] if type(value) in _CONTAINERS else []
+    for _ in range(max_nesting):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
+        if not level:
+            return
+    raise BadJsonError
 
 
 # --- encoding ----------------------------------------------------------------------------------
@@ -164,18 +157,24 @@ def _plain(value: Any) -> Any:
     raise UnencodableError(f"a value of type {type(value).__name__}")
 
 
-if c_make_encoder is not None:
-    # markers None: no bookkeeping per container; a cycle ends in RecursionError instead
-    _encode_chunks: Callable[[Any, int], Sequence[str]] = c_make_encoder(
-        None, _plain, json.encoder.c_encode_basestring or encode_basestring, None,
-        ":", ",", False, False, False,
-    )  # fmt: skip
-else:
-    _encode_chunks = partial(
-        json.JSONEncoder(
+def _make_encoder() -> Callable[[Any, int], Sequence[str]]:
+    """Make the C encoder once; ``JSONEncoder.encode`` would make a new one for each value."""
+    c_make_encoder = getattr(json.encoder, "c_make_encoder", None)
+    if c_make_encoder is None:  # an interpreter without the C part
+        plain = json.JSONEncoder(
             ensure_ascii=False, allow_nan=False, default=_plain, separators=(",", ":")
-        ).iterencode
+        )
+        return lambda value, _level: list(plain.iterencode(value))
+    # markers None: no bookkeeping per container; a cycle ends in RecursionError instead
+    markers, indent, sort_keys, skip_keys, allow_nan = None, None, False, False, False
+    text: Any = getattr(json.encoder, "c_encode_basestring", None) or json.encoder.encode_basestring
+    made: Callable[[Any, int], Sequence[str]] = c_make_encoder(
+        markers, _plain, text, indent, ":", ",", sort_keys, skip_keys, allow_nan
     )
+    return made
+
+
+_encode_chunks = _make_encoder()
 
 
 def encode(value: Any) -> bytes:
@@ -210,7 +209,7 @@ def _encode(value: Any) -> bytes:
 
 def _encode_fast(value: Any) -> bytes:
     try:
-        return orjson.dumps(
+        encoded: bytes = orjson.dumps(
             value,
             _plain,
             orjson.OPT_NON_STR_KEYS
@@ -220,6 +219,7 @@ def _encode_fast(value: Any) -> bytes:
         )
     except TypeError:  # also: beyond 64 bits, surrogates, cycles; the other encoder decides
         return "".join(_encode_chunks(value, 0)).encode("utf-8")
+    return encoded
 
 
 def encode_model(model: BaseModel) -> bytes:

@@ -144,7 +144,8 @@ class Desk:
                 hint="name a completed job that works on a structure",
             )
         return replace(
-            decode_structure(final), source={"job": str(job_id), "kind": "final structure of a job"}
+            decode_structure({"formula": results.get("formula", ""), **final}),
+            source={"job": str(job_id), "kind": "final structure of a job"},
         )
 
 

@@ -56,7 +56,7 @@ def check_request(path: str | None, text: str | None, format: str | None) -> str
         raise InvalidParams("give either the path or the text of a structure", field="structure")
     if path is not None:
         _check_path(path)
-    elif text is not None and len(text) > MAX_TEXT_BYTES:
+    elif text is not None and _length(text, "structure.text") > MAX_TEXT_BYTES:
         raise InvalidParams(
             f"the structure's text is longer than {MAX_TEXT_BYTES // 1024**2} MiB",
             hint="give it as a file",
@@ -73,7 +73,16 @@ def check_request(path: str | None, text: str | None, format: str | None) -> str
     return _guess(path)
 
 
+def _length(text: str, field: str) -> int:
+    """Return the length in bytes of what a worker process can be sent."""
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:
+        raise InvalidParams("the text is not valid Unicode", field=field) from None
+
+
 def _check_path(path: str) -> None:
+    _length(path, "structure.path")
     if "\0" in path:
         raise InvalidParams("the path holds a NUL character", field="structure.path")
     if not path.startswith("/"):

@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from rig.filled import fill
+from rig.filled import fill, make_directory
 from rig.place import Place, wait_until
 
 JOBS = 10_000
+WITH_FILES = 5_000
+"""The job whose directory is there."""
 _HERE = Path(__file__).resolve().parent
 
 
@@ -63,6 +65,7 @@ def daemon(codec: str, database: Path, *, spinning: bool = False) -> Iterator[Pl
     """
     with Place() as place:
         shutil.copyfile(database, place.database)
+        make_directory(place.data_dir, WITH_FILES)
         program = [sys.executable, str(_HERE / "launcher.py")]
         if codec == "json":
             program.append("--without-orjson")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 
-from bench.fleet import codecs, computing, daemon, echo, filled_database, listing
+from bench.fleet import WITH_FILES, codecs, computing, daemon, echo, filled_database, listing
 from bench.measure import Ledger, Target, round_trips
 from rig.place import Place
 from rig.wire import Wire, request_line
 
 ECHO = b"x" * 63 + b"\n"
 PING = request_line("system.ping")
-GET = request_line("jobs.get", {"id": 5_000})
+GET = request_line("jobs.get", {"id": WITH_FILES})
 ECHOES, PINGS, GETS, PINGS_UNDER_LOAD = 3_000, 2_000, 200, 400
 SETTLE_S = 0.3
 

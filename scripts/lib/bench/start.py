@@ -67,6 +67,7 @@ def _start(place: Place) -> tuple[float, float]:
     starter = subprocess.Popen(
         [place.env["CRYSTALMATH_SERVER"], "start"], env=place.env, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         while place.hello() is None:

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import asdict
 from pathlib import Path
 
 from sqlalchemy import insert, text
 
+from crystalmath.services.ports import InputFile, Prepared
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.store import open_store
 from crystalmath.storage.tables import job_documents, job_events, jobs
 
+INPUTS = ("structure.json", "job.json")
+OUTPUTS = ("stdout.log", "stderr.log", "result.json")
 _EPOCH_S = 1_767_225_600.0  # 2026-01-01
 
 
@@ -31,11 +35,23 @@ def fill(database: Path, count: int) -> None:
     store.close()
 
 
+def make_directory(data_dir: Path, number: int) -> None:
+    """Make the directory of one of the jobs, with the files that a finished job has."""
+    directory = data_dir / "jobs" / _key(number)
+    directory.mkdir(parents=True)
+    for name in (*INPUTS, *OUTPUTS):
+        (directory / name).write_text("{}\n", encoding="utf-8")
+
+
+def _key(number: int) -> str:
+    return uuid.UUID(int=number).hex
+
+
 def _row(number: int) -> dict[str, object]:
     started_at = _EPOCH_S + 60.0 * number
     return {
         "id": number,
-        "uuid": uuid.UUID(int=number).hex,
+        "uuid": _key(number),
         "name": f"copper relax {number}",
         "code": "forces",
         "task": "relax",
@@ -60,11 +76,12 @@ def _row(number: int) -> dict[str, object]:
 
 def _documents(number: int) -> dict[str, object]:
     submission = {"name": f"copper relax {number}", "code": "forces", "task": "relax"}
-    prepared: dict[str, object] = {"task": "relax", "argv": ["true"], "files": [], "env": {}, "output": None}
+    files = tuple(InputFile(path=name, content="{}") for name in INPUTS)
+    prepared = Prepared(task="relax", argv=("true",), files=files)
     return {
         "job_id": number,
         "submission_json": json.dumps(submission),
-        "prepared_json": json.dumps(prepared),
+        "prepared_json": json.dumps(asdict(prepared)),
         "resources_json": json.dumps({"nodes": 1, "ntasks": 1, "cpus_per_task": 1}),
         "provenance_json": json.dumps({"code": "forces"}),
     }

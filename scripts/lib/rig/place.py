@@ -6,6 +6,7 @@ user's own CrystalMath is read or touched. Used by ``bench``, ``soak`` and their
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -176,6 +177,17 @@ class Place:
             if child.pid == pid:
                 child.wait()
         wait_until("the end of a killed daemon", lambda: not processes.is_running(pid), 10.0)
+
+    def tracebacks(self) -> list[str]:
+        """Unexpected errors in the log, each once: its last two frames and what it said."""
+        found: dict[str, int] = {}
+        for path in sorted(self.log_path.parent.glob("server.log*")):
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                if '"traceback"' in line:
+                    text = str(json.loads(line)["traceback"]).rstrip()
+                    end = "\n".join(text.splitlines()[-5:])
+                    found[end] = found.get(end, 0) + 1
+        return [f"{n} × in the log: {end}" for end, n in found.items()]
 
     def log_tail(self, lines: int = 15) -> str:
         """The end of the log, for a message."""

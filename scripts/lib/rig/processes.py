@@ -23,6 +23,17 @@ def descriptors(pid: int) -> int:
     return len(list((_PROC / str(pid) / "fd").iterdir()))
 
 
+def sockets(pid: int) -> int:
+    """How many sockets a process has open."""
+    count = 0
+    for entry in (_PROC / str(pid) / "fd").iterdir():
+        try:
+            count += os.readlink(entry).startswith("socket:")
+        except OSError:
+            continue  # closed meanwhile
+    return count
+
+
 def threads(pid: int) -> int:
     """How many threads a process has."""
     return len(list((_PROC / str(pid) / "task").iterdir()))
@@ -35,6 +46,15 @@ def is_running(pid: int) -> bool:
     except OSError:
         return False
     return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+def parent(pid: int) -> int:
+    """Pid of the parent; 0 when the process is gone."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    return int(stat.rpartition(")")[2].split()[1])
 
 
 def of_place(root: Path) -> dict[int, str]:

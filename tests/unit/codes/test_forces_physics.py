@@ -29,10 +29,10 @@ GPA = 160.21766
 def _structure(atoms: Atoms) -> StructureData:
     lattice = tuple(tuple(row) for row in atoms.cell.tolist()) if atoms.pbc.any() else None
     return StructureData(
-        lattice=lattice,  # type: ignore[arg-type]
-        pbc=tuple(bool(axis) for axis in atoms.pbc),  # type: ignore[arg-type]
+        lattice=lattice,
+        pbc=(bool(atoms.pbc[0]), bool(atoms.pbc[1]), bool(atoms.pbc[2])),
         symbols=tuple(atoms.get_chemical_symbols()),
-        positions=tuple(tuple(row) for row in atoms.positions.tolist()),  # type: ignore[misc]
+        positions=tuple(tuple(row) for row in atoms.positions.tolist()),
         formula=str(atoms.symbols),
     )
 

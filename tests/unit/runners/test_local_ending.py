@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -12,13 +13,12 @@ from crystalmath.runners.local import ending, procfs
 pytestmark = pytest.mark.skipif(not procfs.available(), reason="needs Linux /proc")
 
 PROGRAM = """
-import signal, sys
+import signal, sys, time
 open('/proc/self/comm', 'w').write(sys.argv[1])
 if sys.argv[2] == 'handler':
     signal.signal(signal.SIGUSR1, lambda *_: sys.exit(7))
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print('ready', flush=True)
-signal.sigwait({signal.SIGTERM})
+while True: time.sleep(0.02)
 """
 
 
@@ -26,8 +26,13 @@ signal.sigwait({signal.SIGTERM})
     ("name", "handles", "warned", "code"),
     [
         ("pw.x", "handler", True, 7),
-        ("pw.x", "default", False, 0),
-        ("mpirun", "handler", False, 0),  # it would hand USR1 on to ranks that die from it
+        ("pw.x", "default", False, -signal.SIGTERM),
+        (
+            "mpirun",
+            "handler",
+            False,
+            -signal.SIGTERM,
+        ),  # it would hand USR1 on to ranks that die from it
     ],
 )
 def test_who_is_warned(name: str, handles: str, warned: bool, code: int) -> None:

@@ -142,5 +142,6 @@ def test_agrees_with_ase_on_what_ase_writes() -> None:
         write(stream, atoms, format="vasp", direct=direct)
         raw = _read(stream.getvalue())
         np.testing.assert_allclose(raw.positions, atoms.positions, atol=1e-12)
+        assert raw.lattice is not None
         np.testing.assert_allclose(raw.lattice, cell, atol=1e-12)
         assert raw.symbols == atoms.get_chemical_symbols()

@@ -82,6 +82,8 @@ def test_the_last_of_several_frames_is_said() -> None:
         ({"path": "../copper.cif"}, "structure.path"),
         ({"path": "/a\0b.cif"}, "structure.path"),
         ({"path": "/a/b.unknown"}, "structure.path"),
+        ({"path": "/a/\ud800.cif"}, "structure.path"),
+        ({"text": "\ud800", "format": "cif"}, "structure.text"),
         ({"path": "/a/fort.34.gui"}, "structure.path"),
         ({"path": "/a.cif", "text": "x", "format": "cif"}, "structure"),
         ({}, "structure"),
@@ -91,8 +93,8 @@ def test_the_last_of_several_frames_is_said() -> None:
     ],
 )
 def test_requests_that_are_wrong_on_their_face(arguments: dict[str, str], field: str) -> None:
-    def run(*_: object) -> Any:
-        raise AssertionError("no worker is needed for this")
+    def run(function: str, kwargs: dict[str, Any], deadline_s: float) -> Any:
+        raise AssertionError(f"no worker is needed for {function} {kwargs} {deadline_s}")
 
     for call in (read_structure, WorkerStructureReader(run, 1.0).read):
         with pytest.raises(InvalidParams) as caught:

@@ -1,0 +1,1 @@
+"""The large counts of the acceptance cases, against real daemons: see ``cli``."""
