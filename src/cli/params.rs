@@ -97,16 +97,46 @@ impl ResourceArgs {
     /// The `resources` of a submission; `None` when nothing was asked for.
     #[must_use]
     pub fn params(&self) -> Option<Value> {
-        let mut given = Map::new();
-        let mut put = |name: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                given.insert(name.to_owned(), value);
-            }
-        };
-        put("ntasks", self.ntasks.map(|n| json!(n)));
-        put("cpus_per_task", self.cpus.map(|n| json!(n)));
-        put("memory_mib", self.memory.as_ref().map(|text| json!(text)));
-        put("walltime_s", self.walltime.as_ref().map(|text| json!(text)));
-        (!given.is_empty()).then_some(Value::Object(given))
+        let mut given = Given::default();
+        given.put("ntasks", self.ntasks.map(Value::from));
+        given.put("cpus_per_task", self.cpus.map(Value::from));
+        given.put("memory_mib", self.memory.clone().map(Value::from));
+        given.put("walltime_s", self.walltime.clone().map(Value::from));
+        given.some()
+    }
+}
+
+/// Params of which only those that the user gave are sent, so that the daemon's defaults apply.
+#[derive(Debug, Default)]
+pub struct Given(Map<String, Value>);
+
+impl Given {
+    /// Add a member, if it was given.
+    pub fn put(&mut self, name: &str, value: Option<Value>) {
+        if let Some(value) = value {
+            self.0.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Add a text, if it was given.
+    pub fn text(&mut self, name: &str, text: Option<&String>) {
+        self.put(name, text.map(|text| json!(text)));
+    }
+
+    /// Add a list, if it has members.
+    pub fn list(&mut self, name: &str, items: &[impl serde::Serialize]) {
+        self.put(name, (!items.is_empty()).then(|| json!(items)));
+    }
+
+    /// The params, if there are any.
+    #[must_use]
+    pub fn some(self) -> Option<Value> {
+        (!self.0.is_empty()).then_some(Value::Object(self.0))
+    }
+
+    /// The params.
+    #[must_use]
+    pub fn object(self) -> Value {
+        Value::Object(self.0)
     }
 }

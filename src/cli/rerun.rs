@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::output::Outcome;
-use super::params::{self, ResourceArgs, key_value};
+use super::params::{self, Given, ResourceArgs, key_value};
 use super::session::Session;
 use super::submit::send;
 use super::wait::WaitArgs;
@@ -54,23 +54,17 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
 }
 
 /// What differs from the first submission.
-#[must_use]
-pub fn changes(args: &Args) -> Value {
-    let mut given = Map::new();
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            given.insert(name.to_owned(), value);
-        }
-    };
-    put("name", args.name.as_ref().map(|name| json!(name)));
-    put("task", args.task.as_ref().map(|task| json!(task)));
-    put("engine", args.engine.as_ref().map(|engine| json!(engine)));
+fn changes(args: &Args) -> Value {
+    let mut given = Given::default();
+    given.text("name", args.name.as_ref());
+    given.text("task", args.task.as_ref());
+    given.text("engine", args.engine.as_ref());
     let inputs: Map<String, Value> = args.params.iter().cloned().collect();
-    put(
+    given.put(
         "inputs",
         (!inputs.is_empty()).then_some(Value::Object(inputs)),
     );
-    put("resources", args.resources.params());
-    put("tags", (!args.tags.is_empty()).then(|| json!(args.tags)));
-    Value::Object(given)
+    given.put("resources", args.resources.params());
+    given.list("tags", &args.tags);
+    given.object()
 }

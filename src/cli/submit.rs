@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::guess::{Kind, kind_of};
 use super::output::{Failure, Outcome};
-use super::params::{self, ResourceArgs, key_value};
+use super::params::{self, Given, ResourceArgs, key_value};
 use super::session::Session;
 use super::text;
 use super::wait::{self, WaitArgs};
@@ -59,9 +59,10 @@ pub struct Args {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
-    let mut submission = submission(args)?;
-    submission["context"] = params::own_context();
-    submission["client_token"] = params::client_token().into();
+    let mut given = submission(args)?;
+    given.put("context", Some(params::own_context()));
+    given.put("client_token", Some(params::client_token().into()));
+    let submission = given.object();
     send(session, "jobs.submit", submission, &args.wait)
 }
 
@@ -119,69 +120,56 @@ struct Source {
 }
 
 /// The params of the submission, without what makes each one unique.
-///
-/// # Errors
-/// A file cannot be used, or it is not clear which code is meant.
-pub fn submission(args: &Args) -> Result<Value, Failure> {
+fn submission(args: &Args) -> Result<Given, Failure> {
     let sources = sources(&args.files)?;
-    let [first, others @ ..] = &sources[..] else {
-        return Err(Failure::usage(
-            "no file is given",
-            "name a structure or a program",
-        ));
-    };
     let code = match &args.code {
         Some(code) => code.clone(),
         None => told_by(&args.files[0], args)?.to_owned(),
     };
-    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
-    let mut given = json!({
-        "name": args.name.clone().unwrap_or_else(|| name_of(&args.files[0], args.task.as_deref())),
-        "code": code,
-    });
-    let mut files = Vec::new();
-    if code == "command" {
-        inputs
-            .entry("argv")
-            .or_insert_with(|| json!([format!("./{}", first.name)]));
-        files.push(file(first, true));
-    } else if code == "forces" || kind_of(&args.files[0]) == Kind::Structure {
-        given["structure"] = json!({"path": first.path});
-    } else {
-        files.push(file(first, false));
-    }
-    let is_program = |source: &Source| kind_of(Path::new(&source.path)) == Kind::Program;
-    files.extend(
-        others
-            .iter()
-            .map(|other| file(other, code == "command" && is_program(other))),
-    );
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            given[name] = value;
-        }
-    };
-    put("files", (!files.is_empty()).then_some(Value::Array(files)));
-    put(
-        "inputs",
-        (!inputs.is_empty()).then_some(Value::Object(inputs)),
-    );
-    put("task", args.task.as_ref().map(|task| json!(task)));
-    put("engine", args.engine.as_ref().map(|engine| json!(engine)));
-    put("model", args.model.as_ref().map(|model| json!(model)));
-    put(
-        "cluster",
-        args.cluster.as_ref().map(|cluster| json!(cluster)),
-    );
-    put("resources", args.resources.params());
-    put("after", (!args.after.is_empty()).then(|| json!(args.after)));
-    put("tags", (!args.tags.is_empty()).then(|| json!(args.tags)));
-    put("dry_run", args.dry_run.then_some(json!(true)));
+    let name = args
+        .name
+        .clone()
+        .unwrap_or_else(|| name_of(&args.files[0], args.task.as_deref()));
+    let mut given = Given::default();
+    given.text("name", Some(&name));
+    given.text("code", Some(&code));
+    give_files(&mut given, args, &code, &sources);
+    given.text("task", args.task.as_ref());
+    given.text("engine", args.engine.as_ref());
+    given.text("model", args.model.as_ref());
+    given.text("cluster", args.cluster.as_ref());
+    given.put("resources", args.resources.params());
+    given.list("after", &args.after);
+    given.list("tags", &args.tags);
+    given.put("dry_run", args.dry_run.then_some(Value::Bool(true)));
     Ok(given)
 }
 
-fn file(source: &Source, executable: bool) -> Value {
-    json!({"path": source.name, "source": source.path, "executable": executable})
+/// Structure, files and inputs: what the files mean depends on the code.
+fn give_files(given: &mut Given, args: &Args, code: &str, sources: &[Source]) {
+    let runs = code == "command";
+    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let mut files = Vec::new();
+    for (index, source) in sources.iter().enumerate() {
+        let kind = kind_of(Path::new(&source.path));
+        let first = index == 0;
+        if first && !runs && (code == "forces" || kind == Kind::Structure) {
+            given.put("structure", Some(json!({"path": source.path})));
+            continue;
+        }
+        if first && runs {
+            inputs
+                .entry("argv")
+                .or_insert_with(|| json!([format!("./{}", source.name)]));
+        }
+        let executable = runs && (first || kind == Kind::Program);
+        files.push(json!({"path": source.name, "source": source.path, "executable": executable}));
+    }
+    given.list("files", &files);
+    given.put(
+        "inputs",
+        (!inputs.is_empty()).then_some(Value::Object(inputs)),
+    );
 }
 
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {

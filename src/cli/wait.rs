@@ -226,8 +226,10 @@ impl Line {
         if self.quiet {
             return;
         }
+        // A terminal that does not know its width says 0.
         let columns = rustix::termios::tcgetwinsize(std::io::stderr())
-            .map_or(text::WIDTH, |size| usize::from(size.ws_col).max(20));
+            .map_or(0, |size| usize::from(size.ws_col));
+        let columns = if columns == 0 { text::WIDTH } else { columns };
         // A closed stderr is no reason to stop waiting.
         let _ = write!(
             std::io::stderr(),

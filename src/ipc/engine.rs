@@ -124,23 +124,7 @@ impl Engine {
     /// Queue one call. Never waits for I/O.
     pub(super) fn call(&self, method: &str, params: Value, answer: Answer) -> Result<()> {
         let begun = Instant::now();
-        let deadline = begun + self.patience(method);
-        let resend = rpc::may_resend(method, &params);
-        let mut state = self.lock();
-        if state.closed {
-            return Err(IpcError::Disconnected {
-                method: method.into(),
-            });
-        }
-        if state.queue.len() >= self.timing.queue {
-            return Err(IpcError::Overloaded(format!(
-                "{} calls already wait to be sent",
-                state.queue.len()
-            )));
-        }
-        let id = state.take_id();
-        let limit = state.server.as_ref().map(|server| server.request_bytes);
-        drop(state);
+        let (id, limit) = self.lock().admit(method, self.timing.queue)?;
         // A large request is written outside the lock, which the answers need as well.
         let line = codec::encode_request(id, method, &params)?;
         if let Some(limit) = limit.filter(|limit| line.len() as u64 > limit + 1) {
@@ -150,26 +134,16 @@ impl Engine {
             )));
         }
         let pending = Pending {
+            resend: rpc::may_resend(method, &params),
             method: method.to_owned(),
             params: Arc::new(params),
             line: Arc::new(line),
             begun,
-            deadline,
+            deadline: begun + self.patience(method),
             sent: false,
-            resend,
             answer,
         };
-        let mut state = self.lock();
-        if state.closed {
-            return Err(IpcError::Disconnected {
-                method: method.into(),
-            });
-        }
-        state.pending.insert(id, pending);
-        state.queue.push_back(id);
-        let connected = state.link.is_some();
-        state.wanted |= !connected;
-        drop(state);
+        let connected = self.lock().enqueue(id, pending)?;
         self.work.notify_all();
         if !connected {
             self.change.notify_all();
@@ -230,6 +204,38 @@ impl Engine {
 }
 
 impl State {
+    /// An id for one more call, and the longest request that the daemon takes.
+    fn admit(&mut self, method: &str, queue: usize) -> Result<(u64, Option<u64>)> {
+        self.check_open(method)?;
+        if self.queue.len() >= queue {
+            let waiting = self.queue.len();
+            return Err(IpcError::Overloaded(format!(
+                "{waiting} calls already wait to be sent"
+            )));
+        }
+        let limit = self.server.as_ref().map(|server| server.request_bytes);
+        Ok((self.take_id(), limit))
+    }
+
+    /// Queue an admitted call; whether there is a connection to send it on.
+    fn enqueue(&mut self, id: u64, pending: Pending) -> Result<bool> {
+        // The client may have been closed since the call was admitted.
+        self.check_open(&pending.method)?;
+        self.pending.insert(id, pending);
+        self.queue.push_back(id);
+        self.wanted |= self.link.is_none();
+        Ok(self.link.is_some())
+    }
+
+    fn check_open(&self, method: &str) -> Result<()> {
+        if self.closed {
+            return Err(IpcError::Disconnected {
+                method: method.to_owned(),
+            });
+        }
+        Ok(())
+    }
+
     fn take_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id += 1;

@@ -70,53 +70,68 @@ pub(super) fn greet(
     next_id: &mut dyn FnMut() -> u64,
 ) -> Result<Greeted> {
     let begun = Instant::now();
-    let broken = |error: std::io::Error| refused(socket, &error);
     let mut rest = LineBuffer::new(RESPONSE_BYTES);
     let mut pause = timing.hello_pause;
     let mut asked = Vec::new();
     let mut again = begun;
-    let mut bytes = vec![0; 64 * 1024];
-    loop {
+    while Instant::now() < until {
         let now = Instant::now();
-        if now >= until {
-            return Err(IpcError::Busy {
-                socket: socket.to_owned(),
-                waited: begun.elapsed(),
-            });
-        }
         if now >= again {
             let id = next_id();
             asked.push(id);
-            stream
-                .set_write_timeout(Some(timing.hello_try))
-                .map_err(broken)?;
-            ask(&mut stream, id).map_err(broken)?;
+            ask(&mut stream, id, timing.hello_try).map_err(|error| refused(socket, &error))?;
             again = now + timing.hello_try + pause;
             pause = (pause * 2).min(timing.hello_pause_max);
         }
         let patience = again.min(until).saturating_duration_since(now);
-        stream
-            .set_read_timeout(Some(patience.max(Duration::from_millis(1))))
-            .map_err(broken)?;
-        let count = match stream.read(&mut bytes) {
-            Ok(count) => count,
-            Err(error) if timed_out(&error) || error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
-            Err(error) => return Err(broken(error)),
-        };
-        if count == 0 {
-            return Err(IpcError::Disconnected {
-                method: METHOD.into(),
-            });
+        match listen(&mut stream, &mut rest, patience) {
+            Ok(Heard::Nothing) => continue,
+            Ok(Heard::Bytes) => {}
+            Ok(Heard::End) => {
+                return Err(IpcError::Disconnected {
+                    method: METHOD.into(),
+                });
+            }
+            Err(error) => return Err(refused(socket, &error)),
         }
-        rest.push(&bytes[..count]);
         if let Some(info) = answer(&mut rest, &asked, socket)? {
-            stream.set_read_timeout(None).map_err(broken)?;
             stream
-                .set_write_timeout(Some(timing.write_tick))
-                .map_err(broken)?;
+                .set_read_timeout(None)
+                .and_then(|()| stream.set_write_timeout(Some(timing.write_tick)))
+                .map_err(|error| refused(socket, &error))?;
             return Ok(Greeted { stream, info, rest });
         }
+    }
+    Err(IpcError::Busy {
+        socket: socket.to_owned(),
+        waited: begun.elapsed(),
+    })
+}
+
+enum Heard {
+    Nothing,
+    Bytes,
+    End,
+}
+
+fn listen(
+    stream: &mut UnixStream,
+    rest: &mut LineBuffer,
+    patience: Duration,
+) -> std::io::Result<Heard> {
+    let mut bytes = [0; 16 * 1024];
+    stream.set_read_timeout(Some(patience.max(Duration::from_millis(1))))?;
+    match stream.read(&mut bytes) {
+        Ok(0) => Ok(Heard::End),
+        Ok(count) => {
+            rest.push(&bytes[..count]);
+            Ok(Heard::Bytes)
+        }
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(Heard::End),
+        Err(error) if timed_out(&error) || error.kind() == ErrorKind::Interrupted => {
+            Ok(Heard::Nothing)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -127,7 +142,8 @@ fn refused(socket: &Path, error: &std::io::Error) -> IpcError {
     }
 }
 
-fn ask(stream: &mut UnixStream, id: u64) -> std::io::Result<()> {
+fn ask(stream: &mut UnixStream, id: u64, patience: Duration) -> std::io::Result<()> {
+    stream.set_write_timeout(Some(patience))?;
     let request = codec::encode_request(id, METHOD, &params()).map_err(std::io::Error::other)?;
     match stream.write_all(&request) {
         // A daemon that does not read may still wake up; one that refused us has said why.

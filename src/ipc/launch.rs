@@ -10,6 +10,8 @@ mod start_lock;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -142,26 +144,29 @@ pub(super) fn follow_pointer(
     }
 }
 
-/// The last lines of the log, if it was written to since `since`.
-fn log_tail(log_path: &Path, since: std::time::SystemTime) -> Vec<String> {
+/// The size of the log now; what comes after it is the new daemon's.
+fn log_size(log_path: &Path) -> u64 {
+    std::fs::metadata(log_path).map_or(0, |found| found.len())
+}
+
+/// The last lines of what the log has gained since it was `old_size` bytes long.
+fn log_tail(log_path: &Path, old_size: u64) -> Vec<String> {
     const LINES: usize = 20;
     const BYTES: u64 = 64 * 1024;
-    use std::io::{Read as _, Seek as _, SeekFrom};
-    let read = || -> std::io::Result<String> {
-        let mut file = std::fs::File::open(log_path)?;
-        let found = file.metadata()?;
-        if found.modified()? < since {
-            return Ok(String::new());
-        }
-        file.seek(SeekFrom::Start(found.len().saturating_sub(BYTES)))?;
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(log_path)?;
+        let size = file.metadata()?.len();
+        // A log that became smaller was begun anew.
+        let new = if size < old_size { 0 } else { old_size };
+        file.seek(SeekFrom::Start(new.max(size.saturating_sub(BYTES))))?;
         let mut bytes = Vec::new();
         file.take(BYTES).read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(bytes)
     };
-    let text = read().unwrap_or_default();
+    // Without a log there are no lines; its path is shown all the same.
+    let bytes = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..]
-        .iter()
-        .map(|line| (*line).to_owned())
-        .collect()
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    last.iter().map(|line| (*line).to_owned()).collect()
 }

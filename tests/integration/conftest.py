@@ -1,23 +1,25 @@
 """The real daemon for tests: started by its CLI in directories of its own, killed at teardown.
 
 ``daemon``
-    A :class:`support.daemon.Daemon` that is *not started yet*: ``daemon.start()``, then
-    ``daemon.connect()`` for raw bytes over the socket. The production methods.
+    A :class:`support.daemon.Daemon` with the production methods, *not started yet*:
+    ``daemon.start()``, then ``daemon.connect()`` for raw bytes over its socket.
 ``odd_daemon``
-    The same with the namespace ``test`` (``daemon_with_test_methods.py``): sleeping, raising,
-    returning what cannot be encoded.
+    The same with the namespace ``test`` of ``daemon_with_test_methods.py``: methods that sleep,
+    raise, and return what cannot be encoded. Starts faster, as it has no database.
+``running``
+    An ``odd_daemon`` that is started once per module; for tests that leave it as it was.
+``raw``
+    A connection to ``running``.
 ``make_daemon``
-    Several daemons, or one with other directories: ``make_daemon(env={...}, data=other.data)``.
+    Makes several, or one with other directories: ``make_daemon(env={...}, data=other.data)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-
-from support.daemon import PRODUCTION, TEST_METHODS, Daemon
+from support.daemon import PRODUCTION, TEST_METHODS, Daemon, RawSocket
 
 
 @pytest.fixture
@@ -44,6 +46,17 @@ def odd_daemon(make_daemon: Callable[..., Daemon]) -> Daemon:
     return make_daemon(program=TEST_METHODS)
 
 
+@pytest.fixture(scope="module")
+def running() -> Iterator[Daemon]:
+    made = Daemon(program=TEST_METHODS)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.cleanup()
+
+
 @pytest.fixture
-def mark(tmp_path: Path) -> Path:
-    return tmp_path / "mark"
+def raw(running: Daemon) -> Iterator[RawSocket]:
+    with running.connect() as connection:
+        yield connection

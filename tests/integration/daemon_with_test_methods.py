@@ -6,7 +6,7 @@ the services is the real thing. ``TEST_DAEMON_START`` makes the start slow or fa
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import threading
 import time
@@ -145,17 +145,19 @@ class MisbehavingService:
 def _value(what: str, size: int) -> Any:
     cycle: list[Any] = []
     cycle.append(cycle)
+    if what == "text":
+        return "x" * size
+    if what == "rows":
+        return [{"i": i} for i in range(size)]
     values: dict[str, Any] = {
         "nan": {"a": float("nan"), "b": [float("inf"), 1.5]},
-        "datetime": datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC),
-        "naive": datetime.datetime(2026, 1, 2),  # noqa: DTZ001 - what the test is about
+        "datetime": dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC),
+        "naive": dt.datetime(2026, 1, 2),  # noqa: DTZ001 - what the test is about
         "path": Path("/a/b"),
         "bytes": b"bytes",
         "cycle": cycle,
         "set": {1, 2},
         "surrogate": "\ud800",
-        "text": "x" * size,
-        "rows": [{"i": i} for i in range(size)],
     }
     if what == "numpy":
         import numpy as np

@@ -78,11 +78,7 @@ fn a_daemon_that_closes_in_the_middle_of_a_line_ends_the_call_at_once() {
             method: "jobs.cancel".into()
         }
     );
-    assert!(
-        begun.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -95,17 +91,13 @@ fn the_ui_thread_is_never_held() {
     });
     let (replies, _answers) = mpsc::channel();
     let client = connect(&mock).with_replies(replies);
-    let large = "x".repeat(100_000);
+    let large = "x".repeat(4000);
     let mut overloaded = false;
     for _ in 0..200 {
         let begun = Instant::now();
         let params = json!({"inputs": large});
         let outcome = crystalmath::rpc::BridgeService::request_submit_job(&client, 1, params);
-        assert!(
-            begun.elapsed() < Duration::from_millis(160),
-            "{:?}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < HANG / 10, "{:?}", begun.elapsed());
         overloaded |= matches!(outcome, Err(IpcError::Overloaded(_)));
     }
     assert!(overloaded, "a full queue is an error, not a wait");
@@ -152,14 +144,10 @@ fn a_deadline_holds_while_nothing_can_be_written() {
     let client = IpcClient::connect_to_with(&mock.path, timing).unwrap();
     let begun = Instant::now();
     let error = client
-        .send_request("mock.big", json!({"x": "x".repeat(4_000_000)}))
+        .send_request("mock.big", json!({"x": "x".repeat(1_000_000)}))
         .unwrap_err();
     assert!(matches!(error, IpcError::Deadline { .. }), "{error}");
-    assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crystalmath::ipc::{IpcClient, LaunchPlan, Options, Places};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::mock::{Peer, eventually, listen, quick};
+use crate::mock::{HANG, Peer, eventually, listen, quick};
 
 /// A home of its own, with a stand-in for the daemon.
 struct Home {
@@ -238,9 +238,6 @@ fn an_old_log_is_not_shown_as_the_cause() {
     let log = home.path("crystalmath/server.log");
     std::fs::create_dir(log.parent().unwrap()).unwrap();
     std::fs::write(&log, "yesterday\n").unwrap();
-    let file = std::fs::File::options().write(true).open(&log).unwrap();
-    file.set_modified(std::time::SystemTime::now() - Duration::from_secs(3600))
-        .unwrap();
     assert!(home.failure().tail.is_empty());
 }
 
@@ -261,12 +258,12 @@ fn progress_renews_the_patience_and_is_shown() {
     let home = Home::new("");
     listen(&home.path("late.sock"), echo);
     let step = "echo '{\"progress\": \"migrating\"}' >&3; sleep 0.1";
-    let steps = vec![step; 8].join("\n");
+    let steps = [step; 15].join("\n");
     let script = format!("#!/bin/sh\n{steps}\n{}\n", ready(&home.path("late.sock")));
     std::fs::write(home.server(), script).unwrap();
     std::fs::set_permissions(home.server(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    // The eight steps take twice the patience of one.
-    assert!(quick().start < Duration::from_millis(800));
+    // The steps take longer than the patience for one.
+    assert!(quick().start < Duration::from_millis(1500));
     IpcClient::connect_with(home.options()).unwrap();
     let notes = home.notes.lock().unwrap();
     assert!(
@@ -278,7 +275,7 @@ fn progress_renews_the_patience_and_is_shown() {
 
 #[test]
 fn a_daemon_that_says_nothing_is_not_waited_for_for_ever() {
-    let home = Home::new("sleep 3 >/dev/null 2>&1");
+    let home = Home::new("exec sleep 20 >/dev/null 2>&1");
     let begun = Instant::now();
     let failure = home.failure();
     assert!(
@@ -286,11 +283,7 @@ fn a_daemon_that_says_nothing_is_not_waited_for_for_ever() {
         "{}",
         failure.cause
     );
-    assert!(
-        begun.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub fn quick() -> Timing {
         hello_try: Duration::from_millis(60),
         hello_pause: Duration::from_millis(20),
         hello_pause_max: Duration::from_millis(40),
-        start: Duration::from_millis(400),
+        start: Duration::from_secs(1),
         start_max: Duration::from_secs(5),
         notice_after: Duration::from_millis(50),
         poll: Duration::from_millis(2),

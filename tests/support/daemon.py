@@ -19,7 +19,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCTION: tuple[str, ...] = (
@@ -51,10 +51,10 @@ class RawSocket:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(timeout_s)
         self.sock.connect(str(path))
-        self._buffer = b""
+        self._buffer = bytearray()
         self._next_id = 1000
 
-    def __enter__(self) -> RawSocket:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exception: object) -> None:
@@ -71,14 +71,16 @@ class RawSocket:
 
     def line(self) -> bytes:
         """Read one line; empty at the end of the stream."""
-        while b"\n" not in self._buffer:
+        searched = 0
+        while (end := self._buffer.find(b"\n", searched)) < 0:
+            searched = len(self._buffer)
             data = self.sock.recv(1 << 20)
             if not data:
-                rest, self._buffer = self._buffer, b""
-                assert rest == b"", f"the stream ended inside a line: {rest[:100]!r}"
+                assert not self._buffer, f"the stream ended inside a line: {self._buffer[:100]!r}"
                 return b""
             self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
         return line
 
     def reply(self) -> Any:

@@ -54,7 +54,7 @@ class Wire(RawSocket):
         near, far = socket.socketpair()
         near.settimeout(20)
         self.sock = near
-        self._buffer = b""
+        self._buffer = bytearray()
         self._next_id = 1000
         self.closed: list[ClientConnection] = []
         self.connection = ClientConnection(

@@ -98,8 +98,8 @@ class JsonLog(logging.Handler):
         """Write one line; a failure is counted, not raised."""
         stamp = datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds")
         head = {"ts": stamp.replace("+00:00", "Z"), "instance": self._instance}
-        text = json.dumps({**head, **line}, default=str, ensure_ascii=True)
-        data = self._redact(text).encode("ascii", "replace") + b"\n"
+        safe = {k: self._redact(v) if isinstance(v, str) else v for k, v in line.items()}
+        data = json.dumps({**head, **safe}, default=str, ensure_ascii=True).encode() + b"\n"
         with self._write_lock:
             try:
                 if self._fd is None:
@@ -136,7 +136,7 @@ class JsonLog(logging.Handler):
 
     def _redact(self, text: str) -> str:
         for secret in self._secrets:
-            text = text.replace(json.dumps(secret)[1:-1], "[redacted]")
+            text = text.replace(secret, "[redacted]")
         return _SECRET.sub(r"\1[redacted]", text)
 
     def _open(self) -> None:

@@ -98,7 +98,7 @@ class WorkerPool:
         self._size = size
         self._idle_s = idle_s
         self._functions = frozenset(functions)
-        self._changed = threading.Condition()
+        self._changed = threading.Condition()  # callers and the reaper wait on it: notify_all
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._starting = 0
@@ -177,7 +177,7 @@ class WorkerPool:
         finally:
             with self._changed:
                 self._starting -= 1
-                self._changed.notify()
+                self._changed.notify_all()
         with self._changed:
             self._busy.add(worker)
         return worker
@@ -188,7 +188,7 @@ class WorkerPool:
             self._busy.discard(worker)
             if not self._closed:
                 self._idle.append(worker)
-                self._changed.notify()
+                self._changed.notify_all()
                 if self._reaper is None:
                     self._reaper = threading.Thread(target=self._reap, name="reaper", daemon=True)
                     self._reaper.start()
@@ -196,7 +196,7 @@ class WorkerPool:
     def _discard(self, worker: Worker) -> int:
         with self._changed:
             self._busy.discard(worker)
-            self._changed.notify()
+            self._changed.notify_all()
         # a worker that has just ended by itself keeps its own exit code
         return worker.kill()
 

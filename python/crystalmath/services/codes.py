@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from crystalmath.contract.codes import CodeInfo, CodesMeta
 from crystalmath.contract.rpc import Listing, NoParams, rpc
@@ -27,7 +28,7 @@ class CodesService:
                     name=name,
                     title=adapter.title,
                     tasks=list(adapter.tasks),
-                    engines=list(facts.get("engines", ())),
+                    engines=usable_engines(facts),
                     executable=facts.get("executable"),
                     usable=facts.get("problem") is None,
                     problem=facts.get("problem"),
@@ -35,3 +36,8 @@ class CodesService:
                 )
             )
         return Listing(data=rows, meta=CodesMeta(total=len(rows)))
+
+
+def usable_engines(facts: Mapping[str, Any]) -> list[str]:
+    """Names of the engines that an adapter's description calls available."""
+    return [engine["name"] for engine in facts.get("engines", ()) if engine["available"]]

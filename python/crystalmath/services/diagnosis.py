@@ -11,6 +11,7 @@ from pathlib import Path
 from crystalmath.contract.rpc import Call, NoParams, rpc
 from crystalmath.contract.system import Check, DoctorResult, UsageResult, UsageRow
 from crystalmath.errors import CrystalMathError, DatabaseError
+from crystalmath.services.codes import usable_engines
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_server import ServerPort
@@ -102,7 +103,7 @@ class DiagnosisService:
             facts = self.codes[name].describe()
             problem = facts.get("problem")
             detail = (
-                problem or facts.get("executable") or ", ".join(facts.get("engines", ())) or "ready"
+                problem or facts.get("executable") or ", ".join(usable_engines(facts)) or "ready"
             )
             found.append(
                 Check(

@@ -189,8 +189,9 @@ class CodeAdapter(Protocol):
         Returns
         -------
         dict
-            ``parameters``: JSON schema of ``inputs``; ``executable``: path or None; ``engines``;
-            ``problem``: why it cannot be used, if so.
+            ``parameters``: JSON schema of ``inputs``; ``executable``: path or None; ``engines``:
+            each with its ``name`` and whether it is ``available``; ``problem``: why the code cannot
+            be used, if so.
         """
 
     def prepare(self, request: JobRequest) -> Prepared:

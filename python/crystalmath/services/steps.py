@@ -80,7 +80,11 @@ class Steps:
 
     def poll(self, row: Row) -> None:
         """SUBMITTED | RUNNING: look, and write down what has changed."""
-        seen = self.runner.observe(self.directories.path(row["uuid"]), row["uuid"])
+        directory = self.directories.path(row["uuid"])
+        seen = self.runner.observe(directory, row["uuid"])
+        if seen.phase == "vanished":
+            # A program between fork and exec does not carry the key yet: one look is no proof.
+            seen = self.runner.observe(directory, row["uuid"])
         if seen.phase == "unclaimed":
             # The daemon was killed, or the machine refused, between the two halves of `submit`.
             self._launch(row)

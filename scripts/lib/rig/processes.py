@@ -28,7 +28,7 @@ def sockets(pid: int) -> int:
     count = 0
     for entry in (_PROC / str(pid) / "fd").iterdir():
         try:
-            count += os.readlink(entry).startswith("socket:")
+            count += str(entry.readlink()).startswith("socket:")
         except OSError:
             continue  # closed meanwhile
     return count
@@ -57,20 +57,26 @@ def parent(pid: int) -> int:
     return int(stat.rpartition(")")[2].split()[1])
 
 
+def command_of_place(pid: int, root: Path) -> str | None:
+    """The command line of a process that runs and works below ``root``; None for any other."""
+    needle = os.fsencode(root)
+    try:
+        command = (_PROC / str(pid) / "cmdline").read_bytes()
+        belongs = needle in command or needle in (_PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return None  # it has ended, or is somebody else's
+    if not belongs or not is_running(pid):
+        return None
+    return command.replace(b"\0", b" ").decode(errors="replace").strip()
+
+
 def of_place(root: Path) -> dict[int, str]:
     """Processes that work below ``root``, with their command lines; not the caller itself."""
-    needle = os.fsencode(root)
     found = {}
-    for entry in _PROC.iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            command = (entry / "cmdline").read_bytes()
-            belongs = needle in command or needle in (entry / "environ").read_bytes()
-        except OSError:
-            continue  # it has ended, or is somebody else's
-        if belongs and is_running(int(entry.name)):
-            found[int(entry.name)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
+    for pid in (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()):
+        command = None if pid == os.getpid() else command_of_place(pid, root)
+        if command is not None:
+            found[pid] = command
     return found
 
 

@@ -175,7 +175,7 @@ def _flat(message: Any) -> list[Any]:
 
 
 def _jobs_made(place: Place) -> list[str]:
-    """A mutated dry run may become a submission, but its program is nowhere: it must have failed."""
+    """A mutated dry run may become a submission; its program is nowhere, so it must fail."""
     with Wire(place.socket) as wire:
         jobs = wire.call("jobs.list", {"state": "COMPLETED"})["data"]
     return [f"job {job['id']} of the fuzz has run: {job['name']!r}" for job in jobs]

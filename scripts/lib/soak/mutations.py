@@ -1,7 +1,7 @@
 """Lines that go wrong in every way we can think of, from a seed.
 
-Starts from calls that are harmless however they are changed: they read, or are dry runs of a program
-that does not exist. Nothing that stops the daemon or deletes is among them.
+Starts from calls that are harmless however they are changed: they read, or are dry runs of a
+program that does not exist. Nothing that stops the daemon or deletes is among them.
 """
 
 from __future__ import annotations

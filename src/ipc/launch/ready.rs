@@ -5,14 +5,14 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use command_fds::{CommandFdExt as _, FdMapping};
 use serde_json::Value;
 
-use super::{Binary, LaunchPlan, Notice, log_tail};
+use super::{Binary, LaunchPlan, Notice, log_size, log_tail};
 use crate::error::{IpcError, Result, StartFailure};
 use crate::ipc::codec::{Line, LineBuffer};
 use crate::ipc::paths::{Origin, SocketPath};
@@ -34,24 +34,34 @@ pub(super) fn start(
     log_path: &Path,
     timing: &Timing,
 ) -> Result<PathBuf> {
-    let since = SystemTime::now() - Duration::from_secs(1);
-    let failed = |cause: String| {
+    let old_size = log_size(log_path);
+    let failed = |failure: StartFailure| {
+        let told = !failure.log_path.as_os_str().is_empty();
         IpcError::StartFailed(Box::new(StartFailure {
-            cause,
-            log_path: log_path.to_owned(),
+            log_path: if told {
+                failure.log_path
+            } else {
+                log_path.to_owned()
+            },
             tried: vec![binary.to_string()],
-            ..StartFailure::default()
+            ..failure
         }))
     };
+    let because = |cause: String| {
+        failed(StartFailure {
+            cause,
+            ..StartFailure::default()
+        })
+    };
     let (mut child, ready) = spawn(binary, wanted, plan)
-        .map_err(|error| failed(format!("{} cannot be run: {error}", binary.path.display())))?;
+        .map_err(|error| because(format!("{} cannot be run: {error}", binary.path.display())))?;
     let errors = child
         .stderr
         .take()
-        .map(|pipe| File::from(OwnedFd::from(pipe)));
+        .map(|pipe| Pipe::new(File::from(OwnedFd::from(pipe))));
     let mut watch = Watch {
         ready: Pipe::new(ready),
-        errors: errors.map(Pipe::new),
+        errors,
         said: VecDeque::new(),
         notice: &plan.notice,
         binary,
@@ -61,35 +71,29 @@ pub(super) fn start(
     let ended = reap(&mut child, timing);
     match verdict {
         Verdict::Ready(socket) => Ok(socket),
-        Verdict::Failed(mut failure) => {
-            failure.tried = vec![binary.to_string()];
-            if failure.log_path.as_os_str().is_empty() {
-                log_path.clone_into(&mut failure.log_path);
-            }
-            Err(IpcError::StartFailed(Box::new(failure)))
-        }
-        Verdict::Died => {
-            let how = ended.map_or("closed its pipe".to_owned(), |status| {
-                format!("ended ({status})")
-            });
-            let mut cause = format!("it {how} before it was ready");
-            for line in &watch.said {
-                cause.push_str("\n  ");
-                cause.push_str(line);
-            }
-            Err(IpcError::StartFailed(Box::new(StartFailure {
-                cause,
-                hint: None,
-                log_path: log_path.to_owned(),
-                tail: log_tail(log_path, since),
-                tried: vec![binary.to_string()],
-            })))
-        }
-        Verdict::Silent(after) => Err(failed(format!(
+        Verdict::Failed(failure) => Err(failed(failure)),
+        Verdict::Silent(after) => Err(because(format!(
             "it was not ready within {:.1} s",
             after.as_secs_f64()
         ))),
+        Verdict::Died => Err(failed(StartFailure {
+            cause: last_words(ended, &watch.said),
+            tail: log_tail(log_path, old_size),
+            ..StartFailure::default()
+        })),
     }
+}
+
+fn last_words(ended: Option<ExitStatus>, said: &VecDeque<String>) -> String {
+    let how = ended.map_or("closed its pipe".to_owned(), |status| {
+        format!("ended ({status})")
+    });
+    let mut cause = format!("it {how} before it was ready");
+    for line in said {
+        cause.push_str("\n  ");
+        cause.push_str(line);
+    }
+    cause
 }
 
 fn spawn(
@@ -128,7 +132,7 @@ fn spawn(
 }
 
 /// The `start` command ends by itself once it has reported; it is never signalled.
-fn reap(child: &mut Child, timing: &Timing) -> Option<std::process::ExitStatus> {
+fn reap(child: &mut Child, timing: &Timing) -> Option<ExitStatus> {
     let until = Instant::now() + timing.connect * 2;
     loop {
         match child.try_wait() {

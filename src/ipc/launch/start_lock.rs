@@ -48,7 +48,8 @@ pub(super) fn take(
     };
     let begun = Instant::now();
     let mut told = false;
-    loop {
+    // The holder may be granted this long; it reports its failure to its own user.
+    while begun.elapsed() < timing.start_max {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Turn::Ours(Some(file))),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {}
@@ -68,18 +69,13 @@ pub(super) fn take(
             notice("waiting for another program that starts the daemon");
             told = true;
         }
-        // The other one may be granted this long; it reports its failure to its own user.
-        if begun.elapsed() >= timing.start_max {
-            return Err(IpcError::start_failed(
-                format!(
-                    "another program has been starting it for {:.0} s",
-                    begun.elapsed().as_secs_f64()
-                ),
-                &around.log_path()?,
-            ));
-        }
         thread::sleep(timing.poll.max(Duration::from_millis(1)) * 2);
     }
+    let waited = begun.elapsed().as_secs_f64();
+    Err(IpcError::start_failed(
+        format!("another program has been starting it for {waited:.0} s"),
+        &around.log_path()?,
+    ))
 }
 
 fn open(socket_path: &Path) -> std::io::Result<File> {

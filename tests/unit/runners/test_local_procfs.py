@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -56,7 +57,7 @@ def test_a_name_with_parentheses_does_not_shift_the_fields() -> None:
 
 
 def test_members_carry_exactly_this_key_or_are_in_the_group() -> None:
-    key = "0" * 31 + "a"
+    key = uuid.uuid4().hex
     with (
         child(env={procfs.KEY_VARIABLE: key}) as ours,
         child(env={procfs.KEY_VARIABLE: key + "b"}) as longer,
