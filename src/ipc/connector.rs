@@ -56,7 +56,7 @@ impl Connector {
         loop {
             let outcome = self.attempt(may_start, until, next_id);
             match outcome {
-                Err(error) if passes(&error) && Instant::now() + pause < until => {
+                Err(error) if self.passes(&error, may_start) && Instant::now() + pause < until => {
                     thread::sleep(pause);
                     pause = (pause * 2).min(self.timing.hello_pause_max);
                 }
@@ -94,14 +94,16 @@ impl Connector {
         };
         greet(stream, &path, timing, until, next_id)
     }
-}
 
-/// Whether the same attempt may succeed in a moment: the daemon is leaving, or full.
-fn passes(error: &IpcError) -> bool {
-    matches!(
-        error,
-        IpcError::Disconnected { .. }
+    /// Whether the same attempt may succeed in a moment: the daemon is leaving, or full, or it left
+    /// between its start and our connection.
+    fn passes(&self, error: &IpcError, may_start: bool) -> bool {
+        match error {
+            IpcError::Disconnected { .. }
             | IpcError::Overloaded(_)
-            | IpcError::Rpc { code: -32010, .. }
-    )
+            | IpcError::Rpc { code: -32010, .. } => true,
+            IpcError::Down { .. } => may_start && self.launcher.is_some(),
+            _ => false,
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crystalmath::rpc::BridgeRequest;
 use serde_json::{Value, json};
 
 use crate::bridge::{ask_everything, params_of};
-use crate::mock::{HANG, Mock, Peer, eventually, quick};
+use crate::mock::{HANG, Mock, Peer, eventually, hang, quick};
 
 fn connect(mock: &Mock) -> IpcClient {
     IpcClient::connect_to_with(&mock.path, quick()).unwrap()
@@ -87,7 +87,7 @@ fn the_ui_thread_is_never_held() {
         let hello = peer.next().unwrap();
         peer.welcome(&hello["id"], "i1");
         // From here on it reads nothing.
-        thread::sleep(HANG);
+        hang();
     });
     let (replies, _answers) = mpsc::channel();
     let client = connect(&mock).with_replies(replies);
@@ -137,7 +137,7 @@ fn a_deadline_holds_while_nothing_can_be_written() {
     let mock = Mock::serve(|_, mut peer| {
         let hello = peer.next().unwrap();
         peer.welcome(&hello["id"], "i1");
-        thread::sleep(HANG);
+        hang();
     });
     let mut timing = quick();
     timing.call_default = Duration::from_millis(100);

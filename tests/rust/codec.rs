@@ -177,3 +177,25 @@ fn a_request_is_one_strict_line() {
         );
     }
 }
+
+#[test]
+fn golden_requests_and_responses_pass_the_wire() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/golden");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let vector: Value = serde_json::from_str(&text).unwrap();
+        for size in ["minimal", "full"] {
+            let request = &vector["requests"][size];
+            let (id, method) = (request["id"].as_u64(), request["method"].as_str());
+            let line = encode_request(id.unwrap(), method.unwrap(), &request["params"]).unwrap();
+            assert_eq!(&serde_json::from_slice::<Value>(&line).unwrap(), request);
+        }
+        let response = &vector["response"];
+        let id = response["id"].as_u64().unwrap();
+        let outcome = Ok(response["result"].clone());
+        assert_eq!(
+            parse(response.to_string().as_bytes()),
+            Incoming::Reply { id, outcome }
+        );
+    }
+}

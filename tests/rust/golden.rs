@@ -107,6 +107,25 @@ fn reading_is_tolerant() {
     assert_eq!(reply.data.name, "");
 }
 
+struct Tolerance;
+
+impl CallVisitor for Tolerance {
+    fn visit<C: Call>(&mut self) {
+        for reply in [
+            json!({}),
+            json!({"status": "ok", "a_member_of_tomorrow": [1]}),
+        ] {
+            let read: Result<C::Reply, _> = serde_json::from_value(reply.clone());
+            assert!(read.is_ok(), "{} refuses {reply}", C::METHOD);
+        }
+    }
+}
+
+#[test]
+fn every_reply_takes_what_is_missing_and_what_is_new() {
+    every_call(&mut Tolerance);
+}
+
 #[test]
 fn words_are_written_as_they_are_read() {
     for word in FileEntryKind::ALL {

@@ -335,6 +335,24 @@ fn without_a_call_nothing_is_started_again() {
 }
 
 #[test]
+fn a_daemon_that_is_stopped_right_after_its_start_is_started_again() {
+    let home = Home::new("");
+    let stays = home.path("stays.sock");
+    listen(&stays, echo);
+    // The first start names a socket at which nobody listens any more.
+    let script = format!(
+        "#!/bin/sh\necho run >> '{runs}'\nif [ $(wc -l < '{runs}') = 1 ]; then\n{gone}\nelse\n{ready}\nfi\n",
+        runs = home.path("runs").display(),
+        gone = ready(&home.path("gone.sock")),
+        ready = ready(&stays),
+    );
+    std::fs::write(home.server(), script).unwrap();
+    std::fs::set_permissions(home.server(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    IpcClient::connect_with(home.options()).unwrap();
+    assert_eq!(home.runs(), 2);
+}
+
+#[test]
 fn many_starters_start_one_daemon() {
     let home = Home::new("");
     let script = format!(

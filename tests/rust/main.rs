@@ -9,12 +9,12 @@ mod client;
 mod codec;
 #[cfg(feature = "ipc")]
 mod command_line;
+mod golden;
 #[cfg(feature = "ipc")]
 mod launch;
 #[cfg(feature = "ipc")]
 mod mock;
 #[cfg(feature = "ipc")]
 mod paths;
-mod types;
 #[cfg(feature = "ipc")]
 mod wait;

@@ -141,6 +141,13 @@ pub fn listen(path: &Path, script: impl Fn(usize, Peer) + Send + Sync + 'static)
     });
 }
 
+/// Do nothing any more, like a daemon that hangs.
+pub fn hang() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
 /// Wait until `condition` holds.
 pub fn eventually(what: &str, condition: impl Fn() -> bool) {
     let until = Instant::now() + HANG;

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::command_line::{code, document, program, run, stderr, stdout};
-use crate::mock::{HANG, Mock, Peer};
+use crate::mock::{HANG, Mock, Peer, hang};
 
 fn job(state: &str) -> Value {
     json!({
@@ -185,8 +185,7 @@ fn an_interrupt_does_not_wait_for_a_silent_daemon() {
     let (look, looked) = mpsc::channel();
     let mock = running(move |_| {
         let _ = look.send(());
-        std::thread::sleep(HANG);
-        job("RUNNING")
+        hang()
     });
     let begun = Instant::now();
     let output = interrupted(&mock, &looked, false)

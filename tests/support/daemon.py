@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -50,7 +51,11 @@ class RawSocket:
     def __init__(self, path: str | Path, timeout_s: float = PATIENCE_S) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(timeout_s)
-        self.sock.connect(str(path))
+        try:
+            self.sock.connect(str(path))
+        except OSError:
+            self.sock.close()
+            raise
         self._buffer = bytearray()
         self._next_id = 1000
 
@@ -114,6 +119,12 @@ class RawSocket:
     def data(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """Call a method; return ``data``."""
         return self.call(method, params)["data"]
+
+    def outcome(self, method: str, params: Mapping[str, Any] | None = None) -> int | None:
+        """Call a method; return the code of its error, or None."""
+        reply = self.ask(self.request(method, params or {}))
+        code: int | None = reply["error"]["code"] if "error" in reply else None
+        return code
 
     def is_silent(self) -> bool:
         """Whether a ping's reply is the next thing that comes."""
@@ -188,6 +199,12 @@ class Daemon:
             else:
                 self.env[name] = value
         self._processes: list[subprocess.Popen[bytes]] = []
+        script = self.root / "bin" / "crystalmath-server"
+        script.parent.mkdir()
+        words = " ".join(shlex.quote(word) for word in program)
+        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+        self.env["CRYSTALMATH_SERVER"] = str(script)  # what clients start
 
     @property
     def socket(self) -> Path:

@@ -20,6 +20,7 @@ import click
 from crystalmath import __version__
 from crystalmath.errors import CrystalMathError
 from crystalmath.server import start as starting
+from crystalmath.server.paths import shortening_notice
 from crystalmath.server.settings import Settings, Started, load_settings
 
 NOT_RUNNING: Final = 3
@@ -167,13 +168,17 @@ def _settings(options: dict[str, Any], started: Started) -> Settings:
         k: str(Path(options[k]).absolute()) if options[k] else None for k in ("socket", "data_dir")
     }
     try:
-        return load_settings(
+        settings = load_settings(
             os.environ,
             socket=absolute["socket"],
             data_dir=absolute["data_dir"],
             idle_timeout_s=options["idle_timeout"],
             started=started,
         )
+        notice = shortening_notice(settings.socket)
+        if notice is not None:
+            click.echo(notice, err=True)
+        return settings
     except CrystalMathError as error:
         ready = starting.ReadyPipe(options["ready_fd"])
         ready.error(code=error.code, message=error.message, hint=error.hint, log_path="")

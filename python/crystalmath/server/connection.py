@@ -43,6 +43,11 @@ class ClientConnection:
         The connected socket, blocking; owned from here on.
     on_closed
         Called once, when the connection is gone.
+
+    Attributes
+    ----------
+    is_taking
+        The reading thread is at work on what it has read.
     """
 
     def __init__(
@@ -73,6 +78,7 @@ class ClientConnection:
         self._in_flight = 0
         self._oversize_lines = 0
         self._sending_ended = False
+        self.is_taking = False
         set_timeout(sock, socket.SO_RCVTIMEO, limits.unfinished_line_s)
 
     # --- for the transport --------------------------------------------------------------------
@@ -87,8 +93,11 @@ class ClientConnection:
         return self._in_flight
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until every reply is with the kernel."""
-        return self._outbox.flush(timeout_s)
+        """Wait until what was read is answered and every reply is with the kernel."""
+        deadline = time.monotonic() + timeout_s
+        while self.is_taking and time.monotonic() < deadline:
+            time.sleep(0.001)  # e.g. the reply to system.shutdown itself
+        return self._outbox.flush(max(0.0, deadline - time.monotonic()))
 
     def hang_up(self) -> None:
         """End the connection; wakes its threads."""
@@ -149,10 +158,12 @@ class ClientConnection:
             if not data:
                 self._finish_replies()
                 return
+            self.is_taking = True
             for line in feed(data):
                 self._take(line)
                 if outbox.is_high:
                     outbox.wait_below_high_water()
+            self.is_taking = False
             if self._gives_up():
                 self._part_politely()
                 return

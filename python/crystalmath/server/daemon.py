@@ -130,6 +130,7 @@ class Daemon:
         else:
             self._controller = controller
             self._state.set_counts(controller.job_counts, controller.live_local_jobs)
+            self._transport.last_activity = time.monotonic()  # the start is no idle time
             self._router.open(entries)
             _log.info("ready: pid %d, version %s, socket %s", os.getpid(), __version__,
                       self._settings.socket_path)  # fmt: skip

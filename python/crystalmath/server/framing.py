@@ -17,7 +17,8 @@ class Oversize:
 
 OVERSIZE: Final = Oversize()
 _BLANK: Final = b" \t\r\n"
-Line = bytes | Oversize
+_BLANKS: Final = (b" ", b"\t", b"\r")
+Line = bytes | bytearray | Oversize
 
 
 class LineFramer:
@@ -34,19 +35,18 @@ class LineFramer:
         Bytes dropped so far, in all oversize lines together.
     """
 
-    __slots__ = ("_dropping", "_length", "_max", "_parts", "discarded_bytes")
+    __slots__ = ("_dropping", "_max", "_partial", "discarded_bytes")
 
     def __init__(self, max_line_bytes: int) -> None:
         self._max = max_line_bytes
-        self._parts: list[bytes] = []
-        self._length = 0
+        self._partial = bytearray()
         self._dropping = False
         self.discarded_bytes = 0
 
     @property
     def unfinished(self) -> bool:
         """Whether a line has begun and its newline has not come."""
-        return self._length > 0 or self._dropping
+        return self._dropping or bool(self._partial)
 
     def feed(self, data: bytes) -> list[Line]:
         """Take new bytes; return the lines they complete, without newline and without blank lines.
@@ -68,23 +68,20 @@ class LineFramer:
     def _append(self, piece: bytes, lines: list[Line]) -> None:
         if self._dropping:
             self.discarded_bytes += len(piece)
-        elif self._length + len(piece) > self._max:
-            self.discarded_bytes += self._length + len(piece)
-            self._clear()
+        elif len(self._partial) + len(piece) > self._max:
+            self.discarded_bytes += len(self._partial) + len(piece)
+            self._partial = bytearray()
             self._dropping = True
             lines.append(OVERSIZE)
-        elif piece:
-            self._parts.append(piece)
-            self._length += len(piece)
+        else:
+            self._partial += piece
 
     def _finish(self, lines: list[Line]) -> None:
         if not self._dropping:
-            line = b"".join(self._parts).strip(_BLANK)
+            line = self._partial
+            if line[:1] in _BLANKS or line[-1:] in _BLANKS:
+                line = line.strip(_BLANK)
             if line:
                 lines.append(line)
         self._dropping = False
-        self._clear()
-
-    def _clear(self) -> None:
-        self._parts.clear()
-        self._length = 0
+        self._partial = bytearray()

@@ -68,8 +68,11 @@ def keep_standard_descriptors() -> None:
         fd = os.open(os.devnull, os.O_RDWR)
         if fd > 2:
             os.close(fd)
-            return
+            break
         os.set_inheritable(fd, True)
+    # the interpreter has left out the streams of descriptors that were closed
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def detach(run: Callable[[ReadyPipe], int], log_path: Path) -> int:

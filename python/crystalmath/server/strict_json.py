@@ -80,7 +80,7 @@ _quick_scan = _scanner()
 _checked_scan = _scanner(parse_int=_checked_int, parse_float=_checked_float)
 
 
-def decode(raw: bytes, max_nesting: int) -> Any:
+def decode(raw: bytes | bytearray, max_nesting: int) -> Any:
     """Decode one message.
 
     Parameters
@@ -100,6 +100,7 @@ def decode(raw: bytes, max_nesting: int) -> Any:
     risky_number = b"000" in digits and (
         b"0000000000000000000" in digits or b"e000" in digits or b"e-000" in digits
     )
+    del digits  # as long as the text
     risky_string = b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw)
     risky_depth = raw.count(b"[") + raw.count(b"{") > max_nesting
     try:
