@@ -2,7 +2,7 @@
 
 use super::output::{self, Outcome};
 use super::session::Session;
-use crate::rpc::types::{CancelJobsParams, JobOutcome, calls};
+use crate::rpc::types::{CancelJobsParams, JobOutcome, JobState, calls};
 
 /// Arguments of `cancel`.
 #[derive(Debug, clap::Args)]
@@ -41,30 +41,29 @@ pub(super) fn report(
     }
     for outcome in outcomes {
         let lead = format!("job {}", outcome.id);
-        let state = outcome
-            .state
-            .as_ref()
-            .map(|state| format!(" {state}"))
-            .unwrap_or_default();
         let message = outcome.message.as_deref().unwrap_or_default();
-        if !outcome.ok {
-            let named = message.starts_with(&lead) || message.contains(&format!("{lead} "));
-            let lead = if named {
-                String::new()
-            } else {
-                format!("{lead}: ")
-            };
-            let message = if message.is_empty() {
-                "not done"
-            } else {
-                message
-            };
-            super::session::note(&format!("error: {lead}{message}"));
-        } else if message.is_empty() {
-            output::line(&format!("{lead}:{state}"))?;
-        } else {
-            output::line(&format!("{lead}:{state}, {message}"))?;
+        if outcome.ok {
+            let state = outcome.state.as_ref().map(JobState::as_str);
+            let said: Vec<&str> = state
+                .into_iter()
+                .chain([message])
+                .filter(|word| !word.is_empty())
+                .collect();
+            output::line(&format!("{lead}: {}", said.join(", ")))?;
+            continue;
         }
+        let named = message.starts_with(&lead) || message.contains(&format!("{lead} "));
+        let lead = if named {
+            String::new()
+        } else {
+            format!("{lead}: ")
+        };
+        let message = if message.is_empty() {
+            "not done"
+        } else {
+            message
+        };
+        super::session::note(&format!("error: {lead}{message}"));
     }
     Ok(u8::from(!all))
 }

@@ -1,4 +1,4 @@
-"""What an output of pw.x says, in its own units: one pass over the text, in the order it was written.
+"""What an output of pw.x says, in its own units: one pass over the text, from top to bottom.
 
 It reads and does not judge. A file may be cut off anywhere; what was not written is missing in the
 result. The lines were looked up in outputs of pw.x 6.7. Pure; used by ``verdict`` and ``series``.
@@ -93,6 +93,7 @@ def _on_deck(run: Run, match: re.Match[str], text: str) -> None:
 
 _SIMPLE: Final[dict[str, tuple[str, str, type]]] = {
     "alat": (r"lattice parameter \(alat\)\s*=", "alat_bohr", float),
+    "celldm": (r"celldm\(1\)=", "alat_bohr", float),
     "natoms": (r"number of atoms/cell\s*=", "n_atoms", int),
     "nelec": (r"number of electrons\s*=", "n_electrons", float),
     "nbnd": (r"number of Kohn-Sham states\s*=", "n_bands", int),
@@ -121,8 +122,12 @@ _FLAGS: Final[dict[str, tuple[str, str]]] = {
     "fromsave": (r"Atomic positions and unit cell read from directory", "from_save"),
     "bands": (r"Band Structure Calculation", "bands_started"),
     "bandsend": (r"End of band structure calculation", "bands_ended"),
-    "bfgs": (r"BFGS Geometry Optimization", "bfgs_started"),
-    "bfgsok": (r"(?:bfgs converged in|(?:bfgs: )?history already converged)", "bfgs_converged"),
+    "relax": (r"force convergence thresh\.", "relaxes_atoms"),
+    "relaxcell": (r"press convergence thresh\.", "relaxes_cell"),
+    "bfgsok": (
+        r"(?:(?:bfgs: )?history already converged|Damped Dynamics: convergence achieved)",
+        "bfgs_converged",
+    ),
     "bfgsbad": (r"bfgs failed", "bfgs_failed"),
     "maxsteps": (r"The maximum number of steps has been reached", "max_steps_reached"),
     "coords": (r"End final coordinates", "final_coordinates"),
@@ -167,8 +172,8 @@ def _on_energy(run: Run, match: re.Match[str], text: str) -> None:
         return
     if match["energy"].startswith("!"):
         run.scfs[-1].energy_ry = value
-    else:
-        run.scfs[-1].energies_ry.append(value)
+    # The last iteration gives its energy only behind the exclamation mark.
+    run.scfs[-1].energies_ry.append(value)
 
 
 @_event("accuracy", r"estimated scf accuracy\s*<")
@@ -214,7 +219,7 @@ def _on_forces(run: Run, match: re.Match[str], text: str) -> None:
         return
     found: list[Vector] = []
     for line in _lines_after(match, text, (run.n_atoms or 0) + 1):
-        words = re.match(rf"atom\s+\d+ type\s+\d+\s+force =\s*{_N}\s+{_N}\s+{_N}", line)
+        words = re.match(rf"\s*atom\s+\d+ type\s+\d+\s+force =\s*{_N}\s+{_N}\s+{_N}", line)
         if words is not None:
             found.append((number(words[1]), number(words[2]), number(words[3])))
     run.scfs[-1].forces_ry_per_bohr = found
@@ -265,7 +270,7 @@ def _on_axes(run: Run, match: re.Match[str], text: str) -> None:
 
 
 def _axes(match: re.Match[str], text: str) -> list[str]:
-    return [line for line in _lines_after(match, text, 3) if re.match(r"a\(\d\) = \(", line)]
+    return [line for line in _lines_after(match, text, 3) if re.match(r"\s*a\(\d\) = \(", line)]
 
 
 @_event("sites", r"site n\.\s+atom\s+positions \((?:alat|a_0)")
@@ -274,7 +279,7 @@ def _on_sites(run: Run, match: re.Match[str], text: str) -> None:
     places: list[Vector] = []
     lines: list[str] = []
     for line in _lines_after(match, text, run.n_atoms or 0):
-        site = re.match(rf"\d+\s+(\S+)\s+tau\(\s*\d+\) = \(\s*{_N}\s+{_N}\s+{_N}", line)
+        site = re.match(rf"\s*\d+\s+(\S+)\s+tau\(\s*\d+\) = \(\s*{_N}\s+{_N}\s+{_N}", line)
         if site is None:
             return
         labels.append(site[1])
@@ -317,6 +322,13 @@ def _on_positions(run: Run, match: re.Match[str], text: str) -> None:
         run.from_save = False
 
 
+@_event("bfgsend", r"bfgs converged in")
+def _on_bfgs_converged(run: Run, match: re.Match[str], text: str) -> None:
+    run.bfgs_converged = True
+    counts = re.findall(r"\d+", _rest(match, text))
+    run.bfgs_steps = int(counts[1]) if len(counts) > 1 else run.bfgs_steps
+
+
 @_event("mdstep", r"Entering Dynamics:")
 def _on_md_step(run: Run, match: re.Match[str], text: str) -> None:
     run.md_steps = int(_first(_FIRST_NUMBER, _rest(match, text)) or run.md_steps)
@@ -330,7 +342,7 @@ def _on_error(run: Run, match: re.Match[str], text: str) -> None:
         if line.strip().startswith("%%%"):
             break
         message.append(line.strip())
-    run.errors.append((re.sub(r"\(-?\d+\)$", "", routine), " ".join(message).strip()))
+    run.errors.append((re.sub(r"\s*\(-?\d+\)$", "", routine), " ".join(message).strip()))
 
 
 @_event("clock", r"PWSCF\s+:")

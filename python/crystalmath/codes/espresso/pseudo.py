@@ -115,7 +115,7 @@ def _known(element: str, given: Sequence[InputFile], looked_in: Sequence[Place])
     names = [file.path.rpartition("/")[2] for file in given]
     for place in looked_in:
         try:
-            names += sorted(os.listdir(place.path))
+            names += sorted(path.name for path in place.path.iterdir())
         except OSError:
             continue
     fitting = [

@@ -106,7 +106,8 @@ class Run:
     bands_started: bool = False
     bands_ended: bool = False
     bfgs_steps: int | None = None
-    bfgs_started: bool = False
+    relaxes_atoms: bool = False
+    relaxes_cell: bool = False
     bfgs_converged: bool = False
     bfgs_failed: bool = False
     max_steps_reached: bool = False
