@@ -12,24 +12,27 @@ from typing import Any
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_store import SUMMARY_COLUMNS
 
-_INDEX = {name: i for i, name in enumerate(SUMMARY_COLUMNS)}
-
 
 def rfc3339(seconds: float | None) -> str | None:
-    """Seconds since the epoch → ``2026-01-06T12:00:00.000Z``."""
+    """Seconds since the epoch → ``2026-01-06T12:00:00.000Z``, rounded as the database does."""
     if seconds is None:
         return None
-    stamp = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-    return stamp.replace("+00:00", "Z")
+    whole, milliseconds = divmod(int(seconds * 1000 + 0.5), 1000)
+    stamp = datetime.fromtimestamp(whole, UTC).isoformat().removesuffix("+00:00")
+    return f"{stamp}.{milliseconds:03d}Z"
 
 
 def summary_of(row: Mapping[str, Any], now: float) -> dict[str, Any]:
     """A full row → the wire shape of ``JobSummary``."""
-    return summary([row[name] for name in SUMMARY_COLUMNS], now)
+    values = dict(row)
+    values["elapsed_s"] = elapsed_s(row["started_at"], row["finished_at"], now)
+    for name in ("created_at", "started_at", "finished_at"):
+        values[name] = rfc3339(row[name])
+    return summary([values[name] for name in SUMMARY_COLUMNS])
 
 
-def summary(row: Sequence[Any], now: float) -> dict[str, Any]:
-    """A row with the columns of ``SUMMARY_COLUMNS`` → the wire shape of ``JobSummary``."""
+def summary(row: Sequence[Any]) -> dict[str, Any]:
+    """A row of a page (columns :data:`SUMMARY_COLUMNS`) → the wire shape of ``JobSummary``."""
     (
         job_id,
         uuid,
@@ -55,12 +58,12 @@ def summary(row: Sequence[Any], now: float) -> dict[str, Any]:
         created_at,
         started_at,
         finished_at,
+        elapsed,
         walltime_s,
         tags,
         rev,
     ) = row
     known = scheduler_id is not None or scheduler_state is not None
-    scheduler = {"id": scheduler_id, "state": scheduler_state, "reason": scheduler_reason}
     return {
         "id": job_id,
         "uuid": uuid,
@@ -69,12 +72,16 @@ def summary(row: Sequence[Any], now: float) -> dict[str, Any]:
         "task": task,
         "state": state,
         "reason": reason,
-        "scheduler": scheduler if known else None,
+        "scheduler": (
+            {"id": scheduler_id, "state": scheduler_state, "reason": scheduler_reason}
+            if known
+            else None
+        ),
         "science": {
             "status": science_status,
             "energy_ev": energy_ev,
             "energy_per_atom_ev": energy_per_atom_ev,
-            "converged": None if converged is None else bool(converged),
+            "converged": None if converged is None else converged == 1,
         },
         "formula": formula,
         "n_atoms": n_atoms,
@@ -82,10 +89,10 @@ def summary(row: Sequence[Any], now: float) -> dict[str, Any]:
         "cluster": cluster,
         "progress": {"fraction": fraction, "text": progress_text},
         "attention": attention,
-        "created_at": rfc3339(created_at),
-        "started_at": rfc3339(started_at),
-        "finished_at": rfc3339(finished_at),
-        "elapsed_s": elapsed_s(started_at, finished_at, now),
+        "created_at": created_at,
+        "started_at": started_at,
+        "finished_at": finished_at,
+        "elapsed_s": elapsed,
         "walltime_s": walltime_s,
         "tags": [] if tags == "[]" else json.loads(tags),
         "rev": rev,
@@ -99,10 +106,9 @@ def elapsed_s(started_at: float | None, finished_at: float | None, now: float) -
     return round(max(0.0, (now if finished_at is None else finished_at) - started_at), 3)
 
 
-def render_cursor(row: Sequence[Any], sort: str) -> str:
-    """The opaque ``next`` of a page that ends with ``row``."""
-    value = row[_INDEX[sort]]
-    text = json.dumps([sort, 0 if value is None else value, row[0]], separators=(",", ":"))
+def render_cursor(sort: str, value: Any, job_id: int) -> str:
+    """The opaque ``next`` of a page that ends with this sort value and id."""
+    text = json.dumps([sort, value, job_id], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

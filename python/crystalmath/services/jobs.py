@@ -107,6 +107,7 @@ class JobsService:
             rev = self._store.rev()
             if rev == params.if_rev:
                 return Listing(data=[], meta=ListMeta(rev=rev), status="unchanged")
+        now = self._clock()
         sort = params.sort.removeprefix("-")
         states = (params.state,) if isinstance(params.state, str) else tuple(params.state or ())
         page = self._store.page(
@@ -120,23 +121,23 @@ class JobsService:
                 descending=params.sort.startswith("-"),
                 limit=params.limit,
                 after=None if params.after is None else job_view.parse_cursor(params.after, sort),
+                now=now,
             )
         )
-        now = self._clock()
-        following = job_view.render_cursor(page.rows[-1], sort) if page.more else None
+        following = job_view.render_cursor(sort, *page.last) if page.last else None
         return Listing(
-            data=[job_view.summary(row, now) for row in page.rows],
+            data=[job_view.summary(row) for row in page.rows],
             meta=ListMeta(rev=page.rev, total=page.total, next=following),
         )
 
     @rpc(errors=(NotFound, DatabaseError), read_only=True)
     def get(self, params: JobIdParams) -> Job:
         """Tell everything about one job."""
-        row = self._store.row(params.id)
-        documents = self._store.documents(params.id)
-        prepared = submission.decode_prepared(documents.prepared)
+        known = self._store.everything(params.id)
+        row, documents = known.row, known.documents
         directory = self._directories.path(row["uuid"])
-        files, _ = job_files.list_files(directory, {f.path for f in prepared.files})
+        inputs = {file["path"] for file in documents.prepared["files"]}
+        files, _ = job_files.list_files(directory, inputs)
         return Job(
             **job_view.summary_of(row, self._clock()),
             inputs={k: v for k, v in documents.submission.items() if k != "structure_data"},
@@ -145,11 +146,11 @@ class JobsService:
             message=row["message"],
             hint=row["hint"],
             warnings=list(documents.warnings),
-            events=[_event(event) for event in self._store.events(params.id)],
+            events=[_event(event) for event in known.events],
             files=files,
             directory=str(directory),
             provenance=Provenance(**documents.provenance),
-            after=self._store.parents(params.id),
+            after=list(known.parents),
             rerun_of=row["rerun_of"],
             attempt=row["attempt"],
             plumbing={

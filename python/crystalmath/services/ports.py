@@ -88,6 +88,7 @@ class JobRequest:
     context: Mapping[str, str]
     ntasks: int = 1
     cpus_per_task: int = 1
+    walltime_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ class Prepared:
     Attributes
     ----------
     argv
-        Program and arguments, run in the job directory without a shell.
+        Program and arguments, run in the job directory without a shell. Empty for a calculation
+        that was taken in: it has ended already, and nothing is run.
     output
         Name of the program's main output file in the job directory, when it is not stdout.
     """
@@ -176,6 +178,60 @@ class EndReceipt:
     disk_full: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An output judged by itself, without a job."""
+
+    verdict: Verdict
+    task: str
+    formula: str | None = None
+    n_atoms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A calculation that somebody ran by hand, as it can be taken in.
+
+    Attributes
+    ----------
+    output
+        Path of the main output among ``files``.
+    files
+        What belongs to it, each with its ``source``; the main output first.
+    input_files
+        Paths among ``files`` that a rerun needs.
+    inputs, engine, structure
+        What a rerun would submit, as far as it is known.
+    """
+
+    task: str
+    output: str
+    files: tuple[InputFile, ...]
+    input_files: tuple[str, ...] = ()
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    engine: str | None = None
+    structure: StructureData | None = None
+    formula: str | None = None
+    n_atoms: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """What the job is made of that goes on where another stopped.
+
+    Attributes
+    ----------
+    fix
+        What is done differently, for the user.
+    """
+
+    fix: str
+    inputs: Mapping[str, Any]
+    files: tuple[InputFile, ...]
+    structure: StructureData | None
+
+
 class CodeAdapter(Protocol):
     """One calculation code. Stateless; called from several threads."""
 
@@ -210,6 +266,32 @@ class CodeAdapter(Protocol):
 
     def series(self, directory: Path) -> Mapping[str, Any]:
         """Numbers for plots: name → ``x``, ``y``, ``x_label``, ``y_label``, ``unit``."""
+
+    def recognise(self, path: Path) -> Finished | None:
+        """Say what a finished calculation consists of; None when it is not one of this code.
+
+        Parameters
+        ----------
+        path
+            Its directory, or its main output.
+
+        Raises
+        ------
+        InvalidParams
+            It is of this code, but it is not clear which output is meant.
+        """
+
+    def read(self, path: Path) -> Reading | None:
+        """Judge an output (or the one in a directory) by itself; None when it is another code's."""
+
+    def proceed(self, directory: Path, request: JobRequest, reason: str | None) -> Continuation:
+        """Say how a job that did not complete goes on; no side effects.
+
+        Raises
+        ------
+        InputRejected
+            There is nothing to go on from.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,16 +75,35 @@ class Query:
     descending: bool = True
     limit: int = 200
     after: tuple[Any, int] | None = None
+    now: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Rows of a listing with the revision they belong to."""
+    """Rows of a listing with the revision they belong to.
+
+    Attributes
+    ----------
+    rows
+        The columns :data:`SUMMARY_COLUMNS`; times are RFC 3339 text already.
+    last
+        Sort value and id of the last row when there are more rows, else None.
+    """
 
     rows: Sequence[Sequence[Any]]
     rev: int
     total: int
-    more: bool
+    last: tuple[Any, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """All that the database knows of one job, from one snapshot."""
+
+    row: Row
+    documents: Documents
+    events: Sequence[Row]
+    parents: Sequence[int]
 
 
 class Store(Protocol):
@@ -123,11 +142,11 @@ class Store(Protocol):
     def documents(self, job_id: int) -> Documents:
         """The job's documents; raises ``NotFound``."""
 
+    def everything(self, job_id: int) -> Everything:
+        """Row, documents, events and parents of a job; raises ``NotFound``."""
+
     def events(self, job_id: int) -> list[Row]:
         """The job's events, oldest first."""
-
-    def parents(self, job_id: int) -> list[int]:
-        """Jobs that this one waits for."""
 
     def move(self, move: Move) -> bool:
         """Compare-and-set; False when the job was no longer in ``expected``."""
@@ -176,6 +195,7 @@ SUMMARY_COLUMNS = (
     "created_at",
     "started_at",
     "finished_at",
+    "elapsed_s",
     "walltime_s",
     "tags_json",
     "rev",

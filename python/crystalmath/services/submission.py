@@ -91,6 +91,7 @@ class Desk:
                 context={str(k): v for k, v in params.context.items()},
                 ntasks=params.resources.ntasks,
                 cpus_per_task=params.resources.cpus_per_task,
+                walltime_s=params.resources.walltime_s,
             )
         )
         if structure is not None:

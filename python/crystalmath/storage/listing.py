@@ -9,13 +9,26 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Float, and_, bindparam, func, or_, select, text
 
 from crystalmath.services.ports_store import SUMMARY_COLUMNS, Page, Query
 from crystalmath.storage.tables import jobs
 
 _REV = text("SELECT value FROM counters WHERE name = 'rev'")
-_COLUMNS = [jobs.c[name] for name in SUMMARY_COLUMNS]
+_NOW = bindparam("now", type_=Float)
+
+
+def _shown(name: str) -> ColumnElement[Any]:
+    """Times as RFC 3339 text: made here, in C, they cost a third of what Python needs."""
+    if name == "elapsed_s":
+        run = func.coalesce(jobs.c.finished_at, _NOW) - jobs.c.started_at
+        return func.round(func.max(0.0, run), 3)
+    if name.endswith("_at"):
+        return func.strftime("%Y-%m-%dT%H:%M:%fZ", jobs.c[name], "unixepoch")
+    return jobs.c[name]
+
+
+_COLUMNS = [_shown(name) for name in SUMMARY_COLUMNS]
 
 
 def revision(connection: Connection) -> int:
@@ -30,8 +43,8 @@ def page(connection: Connection, query: Query) -> Page:
     order = [key.desc(), jobs.c.id.desc()] if query.descending else [key.asc(), jobs.c.id.asc()]
     if query.sort == "id":
         order = order[:1]
-    statement = select(*_COLUMNS).where(*conditions).order_by(*order).limit(bindparam("n"))
-    values: dict[str, Any] = {"n": query.limit + 1}
+    statement = select(*_COLUMNS, key).where(*conditions).order_by(*order).limit(bindparam("n"))
+    values: dict[str, Any] = {"n": query.limit + 1, "now": query.now}
     if query.after is not None:
         statement = statement.where(_beyond(key, query.descending))
         values |= {"after_key": query.after[0], "after_id": query.after[1]}
@@ -40,7 +53,11 @@ def page(connection: Connection, query: Query) -> Page:
         select(func.count()).select_from(jobs).where(*conditions)
     ).scalar_one()
     rows = connection.execute(statement, values).fetchall()
-    return Page(rows=rows[: query.limit], rev=rev, total=total, more=len(rows) > query.limit)
+    last = None
+    if len(rows) > query.limit:
+        rows = rows[: query.limit]
+        last = (rows[-1][-1], rows[-1][0])
+    return Page(rows=[row[:-1] for row in rows], rev=rev, total=total, last=last)
 
 
 @functools.cache

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select, text, u
 
 from crystalmath.domain.states import TERMINAL, JobState, may_move
 from crystalmath.errors import Conflict, IllegalTransition, NotFound
-from crystalmath.services.ports_store import Documents, Move, NewJob, Page, Query, Row
-from crystalmath.storage import listing, queue
+from crystalmath.services.ports_store import Documents, Everything, Move, NewJob, Page, Query, Row
+from crystalmath.storage import listing, queue, single
 from crystalmath.storage.engine import (
     database_errors,
     ensure_private,
@@ -113,12 +113,7 @@ class JobStore:
     def row(self, job_id: int) -> Row:
         """See ``Store.row``."""
         with self._read() as connection:
-            found = connection.execute(select(jobs).where(jobs.c.id == job_id)).mappings().first()
-        if found is None:
-            raise NotFound(
-                f"there is no job {job_id}", hint="`jobs.list` shows the jobs", field="id"
-            )
-        return dict(found)
+            return _row(connection, job_id)
 
     def rows_in(self, states: Iterable[JobState], limit: int = 1000) -> list[Row]:
         """See ``Store.rows_in``."""
@@ -161,39 +156,22 @@ class JobStore:
     def documents(self, job_id: int) -> Documents:
         """See ``Store.documents``."""
         with self._read() as connection:
-            found = connection.execute(
-                select(job_documents).where(job_documents.c.job_id == job_id)
-            ).first()
-        if found is None:
-            raise NotFound(f"there is no job {job_id}", field="id")
-        return Documents(
-            submission=json.loads(found.submission_json),
-            prepared=json.loads(found.prepared_json),
-            resources=json.loads(found.resources_json),
-            results=json.loads(found.results_json),
-            warnings=json.loads(found.warnings_json),
-            provenance=json.loads(found.provenance_json),
-        )
+            return _documents(connection, job_id)
 
     def events(self, job_id: int) -> list[Row]:
         """See ``Store.events``."""
         with self._read() as connection:
-            found = connection.execute(
-                select(job_events).where(job_events.c.job_id == job_id).order_by(job_events.c.seq)
-            )
-            return [
-                dict(row, evidence=json.loads(row["evidence_json"])) for row in found.mappings()
-            ]
+            return _events(connection, job_id)
 
-    def parents(self, job_id: int) -> list[int]:
-        """See ``Store.parents``."""
+    def everything(self, job_id: int) -> Everything:
+        """See ``Store.everything``."""
         with self._read() as connection:
-            found = connection.execute(
-                select(job_after.c.parent_id)
-                .where(job_after.c.job_id == job_id)
-                .order_by(job_after.c.parent_id)
-            )
-            return [int(row.parent_id) for row in found]
+            row = _row(connection, job_id)
+            documents = _documents(connection, job_id)
+            events = _events(connection, job_id)
+            found = connection.execute(single.PARENTS, {"id": job_id})
+            parents = [int(parent.parent_id) for parent in found]
+        return Everything(row, documents, events, parents)
 
     def move(self, move: Move) -> bool:
         """See ``Store.move``."""
@@ -255,6 +233,32 @@ class JobStore:
         with self._read() as connection:
             answer = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
         return None if answer == "ok" else answer
+
+
+def _row(connection: Connection, job_id: int) -> Row:
+    found = connection.execute(single.ROW, {"id": job_id}).mappings().first()
+    if found is None:
+        raise NotFound(f"there is no job {job_id}", hint="`jobs.list` shows the jobs", field="id")
+    return dict(found)
+
+
+def _documents(connection: Connection, job_id: int) -> Documents:
+    found = connection.execute(single.DOCUMENTS, {"id": job_id}).first()
+    if found is None:
+        raise NotFound(f"there is no job {job_id}", hint="`jobs.list` shows the jobs", field="id")
+    return Documents(
+        submission=json.loads(found.submission_json),
+        prepared=json.loads(found.prepared_json),
+        resources=json.loads(found.resources_json),
+        results=json.loads(found.results_json),
+        warnings=json.loads(found.warnings_json),
+        provenance=json.loads(found.provenance_json),
+    )
+
+
+def _events(connection: Connection, job_id: int) -> list[Row]:
+    found = connection.execute(single.EVENTS, {"id": job_id})
+    return [dict(row, evidence=json.loads(row["evidence_json"])) for row in found.mappings()]
 
 
 def _next_rev(connection: Connection) -> int:
