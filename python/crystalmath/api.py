@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
@@ -64,7 +65,8 @@ class CrystalController:
     def __init__(self, settings: ControllerSettings, server: ServerPort) -> None:
         data_dir = settings.data_dir
         cores = os.cpu_count() or 1
-        codes: dict[str, CodeAdapter] = {a.name: a for a in (CommandAdapter(), ForcesAdapter())}
+        adapters: tuple[CodeAdapter, ...] = (CommandAdapter(), EspressoAdapter(), ForcesAdapter())
+        codes = {adapter.name: adapter for adapter in adapters}
         self._server = server
         self._database = data_dir / DATABASE
         self._directories = JobDirectories(data_dir / "jobs")

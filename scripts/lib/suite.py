@@ -22,6 +22,8 @@ GROUPS = ("rust", *PYTEST_GROUPS, "testbed")
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 
 NO_TESTBED = "needs the testbed: run with --testbed or CI=true"
+RUN_TESTBED = "CRYSTALMATH_RUN_TESTBED"
+"""Tells the tests that they may set the testbed up; a plain pytest skips them."""
 FAST = "needs the testbed: left out by --fast"
 
 
@@ -78,6 +80,7 @@ def _runner(group: str, why_no_testbed: str | None) -> Callable[[], Outcome]:
     if group != "testbed":
         return lambda: _run_pytest(f"tests/{group}", "not testbed")
     if why_no_testbed is None:
+        os.environ[RUN_TESTBED] = "1"
         return lambda: _run_pytest("tests", "testbed")
     return lambda: _count_skipped(why_no_testbed)
 

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "d91aafc22424d4fc2a12d595287ffb946babaddbb7ee59cf94eb98f2a768535d";
+pub const SCHEMA_SHA256: &str = "65c6ad8b04f11e0e77ca50af9464ee5186bfaf41781062a12c039fdbb8d31c22";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -253,10 +253,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "codes.read_output",
-        30.0,
-        false,
+        120.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Read an output and judge it, without a job.",
     ),
     MethodInfo::new(
         "events.subscribe",
@@ -400,10 +400,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "jobs.continue",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Go on where a job stopped that did not complete, as a new job.",
     ),
     MethodInfo::new(
         "jobs.delete",
@@ -429,10 +429,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "jobs.import_results",
-        30.0,
+        120.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Take in a finished calculation that somebody ran by hand.",
     ),
     MethodInfo::new(
         "jobs.list",
@@ -903,7 +903,7 @@ words! {
 }
 
 words! {
-    /// Words of `state` of [`JobSummary`].
+    /// Words of `state` of [`ListParams`].
     JobState {
         Created = "CREATED",
         Staged = "STAGED",
@@ -1086,6 +1086,42 @@ pub struct ConfigResult {
     pub entries: Vec<ConfigEntry>,
 }
 
+/// Params of `jobs.continue`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContinueParams {
+    /// The job that did not complete.
+    pub id: i64,
+    /// What differs beside the proposed fix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<RerunChanges>,
+    /// As in `jobs.submit`; the first submission's when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// As in `jobs.submit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Return the fix and the changes; store nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
+}
+
+/// Result of `jobs.continue`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContinueResult {
+    /// The new job; null for a dry run.
+    pub job: Option<JobSummary>,
+    /// What it does differently, in words.
+    pub fix: String,
+    /// What differs from the input of the job that did not complete.
+    pub changes: Vec<FileChange>,
+    /// What a dry run found.
+    pub dry_run: Option<DryRun>,
+    /// The token was known: this is the job of the first call.
+    pub repeated: bool,
+}
+
 /// Params of `jobs.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1107,7 +1143,7 @@ pub struct DoctorResult {
     pub checks: Vec<Check>,
 }
 
-/// Member `dry_run` of [`SubmitResult`].
+/// Member `dry_run` of [`ContinueResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DryRun {
@@ -1141,6 +1177,18 @@ pub struct DryRunFile {
     pub source: Option<String>,
     /// Whether it would be executable.
     pub executable: bool,
+}
+
+/// Some lines of an input file that differ.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileChange {
+    /// The file, relative to the job directory.
+    pub file: String,
+    /// The lines as they were; empty where lines were added.
+    pub before: String,
+    /// The lines as they are now; empty where lines were removed.
+    pub after: String,
 }
 
 /// Row of `jobs.files`.
@@ -1239,6 +1287,33 @@ pub struct HelloResult {
     pub capabilities: Vec<String>,
 }
 
+/// Params of `jobs.import_results`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ImportParams {
+    /// Directory of a finished calculation, or its main output.
+    pub path: String,
+    /// Which code it is of; recognised when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Name of the job; that of the directory when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// As in `jobs.submit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+}
+
+/// Result of `jobs.import_results`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ImportResult {
+    /// The job; it is judged at once, and never started.
+    pub job: JobSummary,
+    /// The token was known: this is the job of the first call.
+    pub repeated: bool,
+}
+
 /// Member `in_flight` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1321,7 +1396,7 @@ pub struct Job {
     pub provenance: Provenance,
     /// Jobs it waits or waited for.
     pub after: Vec<i64>,
-    /// The job it repeats.
+    /// The job it repeats or continues.
     pub rerun_of: Option<i64>,
     /// Runs so far.
     pub attempt: i64,
@@ -1581,7 +1656,7 @@ pub struct PingResult {
     pub time: String,
 }
 
-/// Member `progress` of [`Job`].
+/// Member `progress` of [`JobSummary`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProgressView {
@@ -1607,6 +1682,9 @@ pub struct Provenance {
     pub environment: BTreeMap<String, String>,
     /// The program as it was started.
     pub argv: Vec<String>,
+    /// For an imported calculation: where it lay, when it ended, and which large files stayed
+    /// there.
+    pub imported: Option<Map<String, Value>>,
 }
 
 /// Params of `jobs.read_file`.
@@ -1623,6 +1701,51 @@ pub struct ReadFileParams {
     /// Most bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
+}
+
+/// An output: a path or a text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadOutputParams {
+    /// An output on this machine, or the directory that holds one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The output itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Which code it is of; recognised when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// The verdict on one output, without a job and without an exit code.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadOutputResult {
+    /// The code that it is of.
+    pub code: String,
+    /// What was calculated.
+    pub task: String,
+    /// Reduced formula.
+    pub formula: Option<String>,
+    /// Atoms in the cell.
+    pub n_atoms: Option<i64>,
+    /// Whether a job with this output would be COMPLETED.
+    pub completed: bool,
+    /// Why not, as for a failed job.
+    pub reason: Option<String>,
+    /// One sentence about the end.
+    pub message: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// Whether the calculation converged.
+    pub converged: Option<bool>,
+    /// Final total energy in eV.
+    pub energy_ev: Option<f64>,
+    /// The results document.
+    pub results: Map<String, Value>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
 }
 
 /// What differs from the first submission; what is left out stays.
@@ -1983,6 +2106,15 @@ pub mod calls {
         type Reply = Page<CodeInfo, CodesMeta>;
     }
 
+    /// `codes.read_output`: Read an output and judge it, without a job.
+    pub enum CodesReadOutput {}
+
+    impl Call for CodesReadOutput {
+        const METHOD: &'static str = "codes.read_output";
+        type Params = ReadOutputParams;
+        type Reply = Reply<ReadOutputResult>;
+    }
+
     /// `jobs.cancel`: Ask for jobs to be ended, with everything they started.
     pub enum JobsCancel {}
 
@@ -1990,6 +2122,15 @@ pub mod calls {
         const METHOD: &'static str = "jobs.cancel";
         type Params = CancelJobsParams;
         type Reply = Page<JobOutcome, OutcomesMeta>;
+    }
+
+    /// `jobs.continue`: Go on where a job stopped that did not complete, as a new job.
+    pub enum JobsContinue {}
+
+    impl Call for JobsContinue {
+        const METHOD: &'static str = "jobs.continue";
+        type Params = ContinueParams;
+        type Reply = Reply<ContinueResult>;
     }
 
     /// `jobs.delete`: Remove ended jobs from the list, and their directories if asked to.
@@ -2017,6 +2158,15 @@ pub mod calls {
         const METHOD: &'static str = "jobs.get";
         type Params = JobIdParams;
         type Reply = Reply<Job>;
+    }
+
+    /// `jobs.import_results`: Take in a finished calculation that somebody ran by hand.
+    pub enum JobsImportResults {}
+
+    impl Call for JobsImportResults {
+        const METHOD: &'static str = "jobs.import_results";
+        type Params = ImportParams;
+        type Reply = Reply<ImportResult>;
     }
 
     /// `jobs.list`: List jobs, a page at a time; `if_rev` makes an unchanged list cost next to
@@ -2169,10 +2319,13 @@ pub trait CallVisitor {
 pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::Cancel>();
     visitor.visit::<calls::CodesList>();
+    visitor.visit::<calls::CodesReadOutput>();
     visitor.visit::<calls::JobsCancel>();
+    visitor.visit::<calls::JobsContinue>();
     visitor.visit::<calls::JobsDelete>();
     visitor.visit::<calls::JobsFiles>();
     visitor.visit::<calls::JobsGet>();
+    visitor.visit::<calls::JobsImportResults>();
     visitor.visit::<calls::JobsList>();
     visitor.visit::<calls::JobsLog>();
     visitor.visit::<calls::JobsReadFile>();

@@ -23,6 +23,7 @@ NO_UNIT: Final = {
 NO_BOUND: Final = {
     "CancelParams.id": "any id that a call may have",
     "FileIn.content": "bounded by its bytes, which a schema cannot say",
+    "ReadOutputParams.text": "bounded by its bytes, which a schema cannot say",
     "StructureIn.text": "bounded by its bytes, which a schema cannot say",
 }
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from support.daemon import PRODUCTION, TEST_METHODS, Daemon, RawSocket
 
 

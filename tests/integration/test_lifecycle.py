@@ -1,4 +1,4 @@
-"""Start, stop, status and everything that may be in the way: L2, L5, L9, L10, L12, L13, L17 to L22."""
+"""Start, stop, status, and what may be in the way: L2, L5, L9, L10, L12, L13, L17 to L22."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from support.daemon import ROOT, Daemon, descriptors, wait_until
 
 MakeDaemon = Callable[..., Daemon]
@@ -185,13 +186,9 @@ def test_foreign_objects_at_the_path(odd_daemon: Daemon, kind: str) -> None:
 
 @pytest.mark.parametrize("length", [107, 108, 130])
 def test_length_of_the_path(odd_daemon: Daemon, length: int) -> None:
-    directory = odd_daemon.root / ("d" * (length - len(str(odd_daemon.root)) - 3))
-    directory.mkdir(mode=0o700)
-    path = str(directory / "s") if length < 107 else f"{directory}/" + "s"
-    # nine bytes of the temporary name count, so the name itself is made that long
-    name = "s" * 9
+    name = "s" * 9  # as long as the temporary name, which counts too
     directory = odd_daemon.root / ("d" * (length - len(str(odd_daemon.root)) - 2 - len(name)))
-    directory.mkdir(mode=0o700, exist_ok=True)
+    directory.mkdir(mode=0o700)
     path = f"{directory}/{name}"
     assert len(path) == length
     hello_path = path
@@ -363,11 +360,27 @@ def test_requests_wait_for_a_slow_start(odd_daemon: Daemon) -> None:
 
 def test_bad_configuration(odd_daemon: Daemon) -> None:
     odd_daemon.write_config("[daemon]\nidle = 3\n")
-    for command in (["start"], ["--foreground"], ["status"], ["stop"]):
+    for command in (["start"], ["--foreground"]):
         done = odd_daemon.run(*command)
         assert done.returncode == 1
         assert "config.toml, line 2: unknown key 'idle'" in done.stderr
     assert odd_daemon.pids() == []
+
+
+def test_bad_configuration_hinders_neither_look_nor_stop(odd_daemon: Daemon) -> None:
+    odd_daemon.start()
+    odd_daemon.write_config("[daemon]\nidle = 3\n")
+    assert odd_daemon.run("status").returncode == 0
+    assert odd_daemon.run("logs").returncode == 0
+    assert odd_daemon.stop().returncode == 0
+    assert odd_daemon.pids() == []
+
+
+def test_a_daemon_started_by_a_job_does_not_carry_its_key(odd_daemon: Daemon) -> None:
+    marks = {"CRYSTALMATH_JOB_KEY": "0" * 32, "CRYSTALMATH_JOB_ATTEMPT": "1"}
+    odd_daemon.start(env=marks)
+    environment = Path(f"/proc/{odd_daemon.pid()}/environ").read_bytes()
+    assert b"CRYSTALMATH_JOB" not in environment
 
 
 def test_bad_configuration_over_the_ready_pipe(odd_daemon: Daemon) -> None:

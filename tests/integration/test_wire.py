@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 import pytest
+
 from support.daemon import Daemon, RawSocket, descriptors, resident_kib, wait_until
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"system.ping","params":{}}\n'
@@ -131,13 +132,16 @@ def test_endless_line(running: Daemon) -> None:
     pid = running.pid()
     limits = running.hello()["limits"]
     before = resident_kib(pid)
+    chunk = b"x" * (1 << 20)
     with running.connect() as flood, running.connect() as other:
-        chunk = b"x" * (1 << 20)
-        sent = 0
-        with pytest.raises(OSError, match="Broken pipe|reset"):
-            while sent < 20_000 << 20:
-                sent += flood.sock.send(chunk)
+
+        def send_for_ever() -> None:
+            while True:
+                flood.sock.sendall(chunk)
                 assert outcome(other.ask(PING)) == (None, 1)
+
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            send_for_ever()
         assert resident_kib(pid) - before <= 2 * limits["request_bytes"] / 1024
         assert flood.is_closed()
 
@@ -349,3 +353,49 @@ def test_equal_ids_on_many_connections(running: Daemon) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def mutated(rng: random.Random) -> bytes:
+    """Make one line that was a request once."""
+    seeds: list[Any] = [
+        {"jsonrpc": "2.0", "id": 1, "method": "system.ping", "params": {}},
+        {"jsonrpc": "2.0", "id": "x", "method": "system.hello", "params": {"protocol": [1, 1]}},
+        {"jsonrpc": "2.0", "id": 2.5, "method": "test.nested", "params": {"name": "a", "inner": 1}},
+        {"jsonrpc": "2.0", "method": "$/cancel", "params": {"id": 1}},
+        [{"jsonrpc": "2.0", "id": None, "method": "test.value", "params": {"what": "nan"}}, 1],
+    ]
+    line = bytearray(json.dumps(rng.choice(seeds)).encode())
+    for _ in range(rng.randint(0, 4)):
+        at = rng.randrange(len(line) + 1)
+        kind = rng.randrange(5)
+        if kind == 0:
+            line[at:at] = bytes([rng.randrange(256)])
+        elif kind == 1:
+            del line[at : at + rng.randint(1, 5)]
+        elif kind == 2:
+            line[at:at] = line[rng.randrange(len(line) + 1) :]
+        elif kind == 3:
+            line[at:at] = rng.choice([b"1e999", b"NaN", b"[" * 70, b"\\ud800", b"\0", b"9" * 25])
+        else:
+            line[at : at + 1] = rng.choice([b'"', b"{", b"}", b"[", b"]", b",", b":", b"null"])
+        line = line or bytearray(b" ")
+    return bytes(line).replace(b"\n", b" ")
+
+
+def test_mutated_lines(running: Daemon) -> None:
+    """A seeded sample of the fuzz lines of the soak run: nothing kills it or makes it mute."""
+    rng = random.Random(23)
+    pid = running.pid()
+    for _ in range(60):
+        with running.connect() as raw:
+            lines = [mutated(rng) for _ in range(25)]
+            raw.send(*lines)
+            raw.send({"jsonrpc": "2.0", "id": "the end", "method": "system.ping"})
+            while True:
+                reply = raw.reply()  # each must be strict JSON
+                if isinstance(reply, dict) and reply.get("id") == "the end":
+                    break
+            raw.sock.shutdown(socket.SHUT_WR)
+            while raw.line():
+                continue
+    assert running.pid() == pid

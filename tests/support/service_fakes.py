@@ -13,12 +13,15 @@ from crystalmath.errors import InvalidParams
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.ports import (
+    Continuation,
     EndReceipt,
+    Finished,
     JobRequest,
     Launch,
     Observation,
     Prepared,
     Progress,
+    Reading,
     Runner,
     StructureData,
     Verdict,
@@ -63,6 +66,15 @@ class FakeCode:
 
     def series(self, directory: Path) -> Mapping[str, Any]:
         return {}
+
+    def recognise(self, path: Path) -> Finished | None:
+        return None
+
+    def read(self, path: Path) -> Reading | None:
+        return None
+
+    def proceed(self, directory: Path, request: JobRequest, reason: str | None) -> Continuation:
+        return Continuation("as before", request.inputs, request.files, request.structure)
 
 
 class FakeRunner:

@@ -10,7 +10,7 @@ from typing import Any
 from crystalmath.contract.rpc import Spec
 from crystalmath.server.calls import InlineCall
 from crystalmath.server.connection import ClientConnection
-from crystalmath.server.dispatch import Entry
+from crystalmath.server.dispatch import Entry, guarded
 from crystalmath.server.router import Router
 from crystalmath.server.settings import Settings, WireLimits, load_settings
 from support.daemon import RawSocket
@@ -48,7 +48,7 @@ class Wire(RawSocket):
             function, spec = (
                 handler if isinstance(handler, tuple) else (handler, Spec(lane="inline"))
             )
-            self.entries[name] = Entry(name, function, spec)
+            self.entries[name] = Entry(name, guarded(function), spec)
         if ready:
             self.router.open(self.entries)
         near, far = socket.socketpair()

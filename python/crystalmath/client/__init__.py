@@ -22,12 +22,13 @@ from crystalmath import __version__
 from crystalmath.client.errors import Busy, Disconnected, Down, ServerError, StartFailed
 from crystalmath.client.starting import find_socket, pointed_socket, spawn, start_lock
 from crystalmath.client.wire import Wire
-from crystalmath.errors import TransportError
+from crystalmath.errors import ShuttingDown, TransportError
 
 __all__ = ["Busy", "Client", "Disconnected", "Down", "ServerError", "StartFailed"]
 
 PROTOCOL: Final = (1, 1)
 HELLO_S: Final = 2.0
+RETRY_S: Final = 0.02
 
 
 class Namespace:
@@ -141,7 +142,7 @@ class Client:
             try:
                 return self._wire.call(self._next_id, method, params, self._timeout_s)
             except TransportError as error:
-                if isinstance(error, Disconnected | Busy):
+                if isinstance(error, Disconnected | Busy | ShuttingDown):
                     self._drop()
                 raise
 
@@ -156,25 +157,36 @@ class Client:
         path = find_socket(self._flag, self._env)
         deadline = time.monotonic() + self._start_timeout_s
         while True:
-            wire = self._reach(path)
-            if wire is None:
-                wire = self._start(path, deadline)
-            hello = {
-                "client": "crystalmath-python",
-                "version": __version__,
-                "protocol": PROTOCOL,
-                "env": {"SSH_AUTH_SOCK": self._env.get("SSH_AUTH_SOCK")},
-            }
-            try:
-                answer = wire.call(0, "system.hello", hello, max(HELLO_S, self._start_timeout_s))
-            except Disconnected:
-                wire.close()  # a daemon that was just leaving
-                if time.monotonic() >= deadline:
+            wire = self._reach(path) or self._start(path, deadline)
+            if wire is not None:
+                try:
+                    self.server = self._hello(wire)
+                except Disconnected:  # a daemon that was just leaving
+                    wire.close()
+                    if time.monotonic() >= deadline:
+                        raise
+                except BaseException:
+                    wire.close()
                     raise
-                continue
-            self.server = answer["data"]
-            self._wire = wire
-            return
+                else:
+                    if self.server["state"] != "stopping" or time.monotonic() >= deadline:
+                        self._wire = wire
+                        return
+                    wire.close()
+                    time.sleep(RETRY_S)  # it will be gone in a moment
+            elif time.monotonic() >= deadline:
+                raise Down(f"The daemon at {path} was started and has gone.", hint="Try again.")
+
+    def _hello(self, wire: Wire) -> dict[str, Any]:
+        params = {
+            "client": "crystalmath-python",
+            "version": __version__,
+            "protocol": PROTOCOL,
+            "env": {"SSH_AUTH_SOCK": self._env.get("SSH_AUTH_SOCK")},
+        }
+        answer = wire.call(0, "system.hello", params, max(HELLO_S, self._start_timeout_s))
+        data: dict[str, Any] = answer["data"]
+        return data
 
     def _reach(self, path: str) -> Wire | None:
         """Connect to the daemon at ``path``, or where ``server.json`` points; None when down."""
@@ -185,7 +197,8 @@ class Client:
                 wire = Wire.connect(pointed)
         return wire
 
-    def _start(self, path: str, deadline: float) -> Wire:
+    def _start(self, path: str, deadline: float) -> Wire | None:
+        """Start the daemon, or wait for whoever does; None when it has gone again."""
         if not self._auto_start:
             raise Down(f"No daemon listens at {path}.", hint="Run `crystalmath-server start`.")
         with start_lock(path, deadline):
@@ -193,7 +206,4 @@ class Client:
             if wire is not None:
                 return wire  # somebody else has started it meanwhile
             started = spawn(self._flag, self._env, self._start_timeout_s)
-        wire = Wire.connect(started)
-        if wire is None:
-            raise Down(f"The daemon at {started} has gone again.", hint="Try again.")
-        return wire
+        return Wire.connect(started)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
-from crystalmath.contract.rpc import Model
+from crystalmath.contract.jobs import AbsolutePath, CodeName, check_text
+from crystalmath.contract.rpc import Model, Params
 
 
 class CodeInfo(Model):
@@ -24,3 +25,40 @@ class CodeInfo(Model):
 
 class CodesMeta(Model):
     total: int = Field(description="Number of codes.")
+
+
+class ReadOutputParams(Params):
+    """An output: a path or a text."""
+
+    path: AbsolutePath | None = Field(
+        default=None, description="An output on this machine, or the directory that holds one."
+    )
+    text: Annotated[str, AfterValidator(check_text)] | None = Field(
+        default=None, description="The output itself, at most 8 MiB."
+    )
+    code: CodeName | None = Field(
+        default=None, description="Which code it is of; recognised when left out."
+    )
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> ReadOutputParams:
+        if (self.path is None) == (self.text is None):
+            raise ValueError("give exactly one of path, text")
+        return self
+
+
+class ReadOutputResult(Model):
+    """The verdict on one output, without a job and without an exit code."""
+
+    code: str = Field(description="The code that it is of.")
+    task: str = Field(description="What was calculated.")
+    formula: str | None = Field(default=None, description="Reduced formula.")
+    n_atoms: int | None = Field(default=None, description="Atoms in the cell.")
+    completed: bool = Field(description="Whether a job with this output would be COMPLETED.")
+    reason: str | None = Field(default=None, description="Why not, as for a failed job.")
+    message: str | None = Field(default=None, description="One sentence about the end.")
+    hint: str | None = Field(default=None, description="What to do next.")
+    converged: bool | None = Field(default=None, description="Whether the calculation converged.")
+    energy_ev: float | None = Field(default=None, description="Final total energy in eV.")
+    results: dict[str, Any] = Field(default_factory=dict, description="The results document.")
+    warnings: list[str] = Field(default_factory=list, description="What a referee would ask about.")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
-from crystalmath.contract.rpc import Model, Params
+from crystalmath.contract.rpc import Model, Params, Timestamp
 from crystalmath.domain.resources import parse_memory_mib, parse_walltime_s
 from crystalmath.domain.states import JobState
 
@@ -42,7 +41,8 @@ def _check_absolute(value: str) -> str:
     return value
 
 
-def _check_text(value: str) -> str:
+def check_text(value: str) -> str:
+    """Refuse a text that is larger than 8 MiB."""
     if len(value.encode("utf-8")) > MAX_TEXT_BYTES:
         raise ValueError("text is limited to 8 MiB; give a path instead")
     return value
@@ -84,7 +84,7 @@ class StructureIn(Params):
     """A structure: exactly one of a path, a text, a search hit or another job."""
 
     path: AbsolutePath | None = Field(default=None, description="A structure file on this machine.")
-    text: Annotated[str, AfterValidator(_check_text)] | None = Field(
+    text: Annotated[str, AfterValidator(check_text)] | None = Field(
         default=None, description="The content of a structure file, at most 8 MiB."
     )
     format: str | None = Field(
@@ -109,7 +109,7 @@ class FileIn(Params):
     """A file for the job directory, with its content or copied from a source on this machine."""
 
     path: RelativePath = Field(description="Where it goes, relative to the job directory.")
-    content: Annotated[str, AfterValidator(_check_text)] | None = Field(
+    content: Annotated[str, AfterValidator(check_text)] | None = Field(
         default=None, description="Its text."
     )
     source: AbsolutePath | None = Field(default=None, description="The file to copy.")
@@ -221,9 +221,9 @@ class JobSummary(Model):
     cluster: str | None = Field(default=None, description="Name of the cluster.")
     progress: ProgressView = Field(description="How far it is.")
     attention: str | None = Field(default=None, description="Something a person should look at.")
-    created_at: datetime = Field(description="When it was accepted.")
-    started_at: datetime | None = Field(default=None, description="When the program started.")
-    finished_at: datetime | None = Field(default=None, description="When the program ended.")
+    created_at: Timestamp = Field(description="When it was accepted.")
+    started_at: Timestamp | None = Field(default=None, description="When the program started.")
+    finished_at: Timestamp | None = Field(default=None, description="When the program ended.")
     elapsed_s: float | None = Field(default=None, description="Seconds the program has run.")
     walltime_s: float | None = Field(default=None, description="Its time limit in seconds.")
     tags: list[str] = Field(default_factory=list, description="Free labels.")
@@ -234,7 +234,7 @@ class JobEvent(Model):
     """One transition, or one thing that happened to the job."""
 
     seq: int = Field(description="Number of the event, rising.")
-    at: datetime = Field(description="When it was recorded.")
+    at: Timestamp = Field(description="When it was recorded.")
     from_state: JobState | None = Field(default=None, description="State before.")
     to_state: JobState | None = Field(
         default=None, description="State after; equal when it only tells something."
@@ -246,7 +246,7 @@ class JobEvent(Model):
 class FileEntry(Model):
     path: str = Field(description="Relative to the job directory.")
     size: int = Field(description="Bytes.")
-    modified_at: datetime = Field(description="Last change.")
+    modified_at: Timestamp = Field(description="Last change.")
     kind: Literal["input", "output", "log", "internal"] = Field(
         description="What it is to the job."
     )
@@ -269,6 +269,11 @@ class Provenance(Model):
         default_factory=dict, description="Host, Python, versions, context variables."
     )
     argv: list[str] = Field(default_factory=list, description="The program as it was started.")
+    imported: dict[str, Any] | None = Field(
+        default=None,
+        description="For an imported calculation: where it lay, when it ended, and which large "
+        "files stayed there.",
+    )
 
 
 class Job(JobSummary):
@@ -287,7 +292,7 @@ class Job(JobSummary):
     directory: str = Field(description="Its directory on this machine.")
     provenance: Provenance = Field(description="Where the numbers come from.")
     after: list[int] = Field(default_factory=list, description="Jobs it waits or waited for.")
-    rerun_of: int | None = Field(default=None, description="The job it repeats.")
+    rerun_of: int | None = Field(default=None, description="The job it repeats or continues.")
     attempt: int = Field(default=1, description="Runs so far.")
     plumbing: dict[str, Any] = Field(
         default_factory=dict, description="Attempts, last error and next try of the transport."
@@ -447,6 +452,60 @@ class RerunParams(Params):
         default=None, description="As in `jobs.submit`; the first submission's when left out."
     )
     client_token: ClientToken | None = Field(default=None, description="As in `jobs.submit`.")
+
+
+class ContinueParams(Params):
+    id: JobId = Field(description="The job that did not complete.")
+    changes: RerunChanges = Field(
+        default_factory=RerunChanges, description="What differs beside the proposed fix."
+    )
+    context: Context | None = Field(
+        default=None, description="As in `jobs.submit`; the first submission's when left out."
+    )
+    client_token: ClientToken | None = Field(default=None, description="As in `jobs.submit`.")
+    dry_run: bool = Field(
+        default=False, description="Return the fix and the changes; store nothing."
+    )
+
+
+class FileChange(Model):
+    """Some lines of an input file that differ."""
+
+    file: str = Field(description="The file, relative to the job directory.")
+    before: str = Field(description="The lines as they were; empty where lines were added.")
+    after: str = Field(description="The lines as they are now; empty where lines were removed.")
+
+
+class ContinueResult(Model):
+    job: JobSummary | None = Field(default=None, description="The new job; null for a dry run.")
+    fix: str = Field(description="What it does differently, in words.")
+    changes: list[FileChange] = Field(
+        description="What differs from the input of the job that did not complete."
+    )
+    dry_run: DryRun | None = Field(default=None, description="What a dry run found.")
+    repeated: bool = Field(
+        default=False, description="The token was known: this is the job of the first call."
+    )
+
+
+class ImportParams(Params):
+    path: AbsolutePath = Field(
+        description="Directory of a finished calculation, or its main output."
+    )
+    code: CodeName | None = Field(
+        default=None, description="Which code it is of; recognised when left out."
+    )
+    name: JobName | None = Field(
+        default=None, description="Name of the job; that of the directory when left out."
+    )
+    client_token: ClientToken | None = Field(default=None, description="As in `jobs.submit`.")
+
+
+class ImportResult(Model):
+    job: JobSummary = Field(description="The job; it is judged at once, and never started.")
+    repeated: bool = Field(
+        default=False, description="The token was known: this is the job of the first call."
+    )
 
 
 class DeleteParams(Params):

@@ -15,16 +15,15 @@ _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhi
 _ENGINES = "Isolated force engines come later; code `forces` with engine `emt` works now."
 _EXTENSIONS = "Extensions come after the isolated force engines."
 _EVENTS = "Events come with the terminal UI; poll `jobs.list` with `if_rev` meanwhile."
-_READ = "Reading foreign outputs comes with the code adapters."
+_LINT = (
+    "Linting decks comes with the deck writers; a dry run of `jobs.submit` checks one meanwhile."
+)
 
 PLANNED: Final[dict[str, str]] = {
     "events.subscribe": _EVENTS,
     "events.unsubscribe": _EVENTS,
-    "jobs.continue": "Restarting from a checkpoint comes later; use `jobs.rerun` meanwhile.",
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
-    "jobs.import_results": _READ,
-    "codes.read_output": _READ,
-    "codes.lint": _READ,
+    "codes.lint": _LINT,
     "materials.search": _SEARCH,
     "materials.get": _SEARCH,
     "materials.import": _SEARCH,

@@ -7,7 +7,6 @@ making and opening directories is the caller's work. Called by ``server.paths`` 
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -184,6 +183,8 @@ def _short_enough(
     if fits(path, platform):
         return SocketPath(path, origin)
     _check_private(uid, probe)
+    import hashlib  # rarely needed, and not cheap at every start
+
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
     return SocketPath(
         f"{private_directory(uid)}/{digest}.sock", origin, shortened_from=path, make_directory=True

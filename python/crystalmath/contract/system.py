@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from crystalmath.contract.rpc import Model, Params
+from crystalmath.contract.rpc import Model, Params, Timestamp
 
 PROTOCOL_MIN = 1
 PROTOCOL_MAX = 1
@@ -78,7 +77,7 @@ class HelloResult(Model):
     )
     pid: int = Field(description="Process id; for display only.")
     instance: str = Field(description="Unique id of this run of the daemon.")
-    started_at: datetime = Field(description="When this run began.")
+    started_at: Timestamp = Field(description="When this run began.")
     data_dir: str = Field(description="Directory of the database and the jobs.")
     log_path: str = Field(description="The log file.")
     state: ServerState = Field(
@@ -90,7 +89,7 @@ class HelloResult(Model):
 
 class PingResult(Model):
     pong: Literal[True] = Field(default=True, description="Always true.")
-    time: datetime = Field(description="The daemon's clock.")
+    time: Timestamp = Field(description="The daemon's clock.")
 
 
 class LaneStatus(Model):

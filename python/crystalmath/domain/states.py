@@ -51,6 +51,7 @@ TRANSITIONS: Final[dict[tuple[JobState, JobState], str]] = {
     ("RUNNING", "FINISHED"): "ended",
     ("FINISHED", "COMPLETED"): "judged good",
     ("FINISHED", "FAILED"): "judged bad",
+    ("CREATED", "FINISHED"): "imported: somebody ran it by hand, and it had ended already",
     ("CREATED", "FAILED"): "input_rejected, rejected, dependency_failed, did_not_start",
     ("STAGED", "FAILED"): "input_rejected, rejected, dependency_failed, did_not_start",
     ("SUBMITTED", "FINISHED"): "too short to be seen running",

@@ -88,7 +88,7 @@ def stop(context: click.Context, /, force: bool, **options: Any) -> None:
     """Stop the daemon and wait until it is gone. Local jobs go on."""
     from crystalmath.server.control import stop_daemon
 
-    settings = _settings(_merged(context, options), "manual")
+    settings = _settings(_merged(context, options), "manual", paths_only=True)
     outcome = stop_daemon(settings, force=force)
     click.echo(outcome.text, err=not outcome.gone)
     context.exit(0 if outcome.gone else 1)
@@ -102,7 +102,7 @@ def status(context: click.Context, /, as_json: bool, **options: Any) -> None:
     """Tell whether the daemon runs and what it does; start nothing."""
     from crystalmath.server.control import look
 
-    settings = _settings(_merged(context, options), "manual")
+    settings = _settings(_merged(context, options), "manual", paths_only=True)
     seen = look(settings)
     if as_json:
         click.echo(json.dumps(seen.document()))
@@ -119,7 +119,7 @@ def logs(context: click.Context, /, follow: bool, **options: Any) -> None:
     """Show the log file."""
     from crystalmath.server.control import log_text
 
-    settings = _settings(_merged(context, options), "manual")
+    settings = _settings(_merged(context, options), "manual", paths_only=True)
     try:
         for text in log_text(settings.log_path, follow=follow):
             click.echo(text, nl=False)
@@ -154,6 +154,7 @@ def main(run: Run = run_production) -> None:
     run
         What is run in the daemon's process; the tests give a variant with methods of their own.
     """
+    starting.leave_job(os.environ)
     starting.keep_standard_descriptors()
     cli.main(prog_name="crystalmath-server", obj=run)
 
@@ -163,7 +164,7 @@ def _merged(context: click.Context, /, options: dict[str, Any]) -> dict[str, Any
     return {k: v if v is not None else context.obj.options[k] for k, v in options.items()}
 
 
-def _settings(options: dict[str, Any], started: Started) -> Settings:
+def _settings(options: dict[str, Any], started: Started, *, paths_only: bool = False) -> Settings:
     absolute = {
         k: str(Path(options[k]).absolute()) if options[k] else None for k in ("socket", "data_dir")
     }
@@ -174,6 +175,7 @@ def _settings(options: dict[str, Any], started: Started) -> Settings:
             data_dir=absolute["data_dir"],
             idle_timeout_s=options["idle_timeout"],
             started=started,
+            paths_only=paths_only,
         )
         notice = shortening_notice(settings.socket)
         if notice is not None:

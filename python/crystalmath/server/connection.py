@@ -226,7 +226,9 @@ class ClientConnection:
             self._take_batch(message)
             return
         try:
-            request = self._checked(message)
+            request = check_element(message)
+            if self._calls and not request.is_notification and request.id in self._calls:
+                raise _id_in_flight()
         except RefusedElementError as refusal:
             self._outbox.send(self._refused(refusal))
             return
@@ -238,8 +240,7 @@ class ClientConnection:
     def _checked(self, element: Any) -> Request:
         request = check_element(element)
         if self._calls and not request.is_notification and request.id in self._calls:
-            # under that id the error could be taken for the answer of the first call
-            raise RefusedElementError(INVALID_REQUEST, "A call of this id is in flight.")
+            raise _id_in_flight()
         return request
 
     def _refused(self, refusal: RefusedElementError) -> bytes:
@@ -325,3 +326,8 @@ class ClientConnection:
         self._outbox.close()
         self._sock.close()
         self._on_closed(self)
+
+
+def _id_in_flight() -> RefusedElementError:
+    # without the id: under it the error could be taken for the answer of the first call
+    return RefusedElementError(INVALID_REQUEST, "A call of this id is in flight.")

@@ -7,6 +7,7 @@ the first moment. Called by ``lifecycle``, which holds the locks and has publish
 from __future__ import annotations
 
 import faulthandler
+import gc
 import logging
 import os
 import select
@@ -122,15 +123,19 @@ class Daemon:
             self._fail(error)
         except BaseException as error:  # noqa: BLE001 - an import error as well as a SystemExit
             _log.exception("start failed")
+            # Its text may hold anything, but which library is missing must be said.
+            what = str(error) if isinstance(error, ImportError) else type(error).__name__
             failure = CrystalMathError(
-                f"The daemon could not start: {type(error).__name__}: {error}",
+                f"The daemon could not start: {what}.",
                 hint=f"See {self._settings.log_path}.",
             )
             self._fail(failure)
         else:
             self._controller = controller
             self._state.set_counts(controller.job_counts, controller.live_local_jobs)
-            self._transport.last_activity = time.monotonic()  # the start is no idle time
+            gc.collect()
+            gc.freeze()  # modules and tables stay for good: no collection need look at them again
+            self._transport.last_activity = time.monotonic()
             self._router.open(entries)
             _log.info("ready: pid %d, version %s, socket %s", os.getpid(), __version__,
                       self._settings.socket_path)  # fmt: skip
@@ -234,10 +239,20 @@ class Daemon:
     def _is_idle(self) -> bool:
         if self._idle_remaining_s() > 0 or self._router.active_calls() or self._transport.clients():
             return False
-        if self._controller is not None and self._controller.live_local_jobs() > 0:
+        if self._has_jobs():
             self._transport.last_activity = time.monotonic()
             return False
         return True
+
+    def _has_jobs(self) -> bool:
+        if self._controller is None:
+            return False
+        try:
+            return self._controller.live_local_jobs() > 0
+        except CrystalMathError:
+            # The database does not answer: who cannot be sure that nothing runs stays.
+            _log.exception("the jobs could not be counted")
+            return True
 
     def _leave_if_alone(self) -> bool:
         """Hide the socket, serve whoever was on the way in; True if there was nobody."""

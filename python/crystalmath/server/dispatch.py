@@ -69,45 +69,55 @@ def _identity(request: Any) -> Any:
 
 
 class Entry:
-    """One method as the router needs it."""
+    """One method as the router needs it.
+
+    Parameters
+    ----------
+    function
+        A handler wrapped by :func:`bind` or :func:`guarded`.
+    """
 
     __slots__ = ("function", "lane", "name", "spec")
 
-    def __init__(self, name: str, handler: Handler, spec: Spec) -> None:
+    def __init__(self, name: str, function: Handler, spec: Spec) -> None:
         self.name = name
         self.spec = spec
         self.lane = spec.lane
-        self.function = guarded(handler)
+        self.function = function
 
 
 def bind(method: Method, service: object | None) -> Entry:
     """Make the entry of a described method, answered by ``service``."""
     if method.planned is not None:
-        return Entry(method.name, _planned(method), method.spec)
+        return Entry(method.name, guarded(_planned(method)), method.spec)
     function = getattr(service, method.attribute)
     validate = method.params.__pydantic_validator__.validate_python
     wants_call, bare = method.wants_call, method.spec.bare_result
     # a frozen model without fields has one value only
     nothing = None if method.params.model_fields else method.params()
 
-    def handler(call: InlineCall, /, *args: Any, **params: Any) -> bytes:
-        if args:
-            raise ParamsRefusedError([("", "params is an object, not an array")])
-        if not params and nothing is not None:
-            checked = nothing
-        else:
-            try:
-                checked = validate(params)
-            except ValidationError as error:
-                raise ParamsRefusedError(_fields(error)) from None
-        result = function(checked, call) if wants_call else function(checked)
-        return _encode_result(result, bare=bare)
+    def wrapper(call: InlineCall, /, *args: Any, **params: Any) -> Any:
+        try:
+            if args:
+                return Left(_error_result(_no_arrays(), call))
+            if not params and nothing is not None:
+                checked = nothing
+            else:
+                try:
+                    checked = validate(params)
+                except ValidationError as error:
+                    return Left(_error_result(ParamsRefusedError(_fields(error)), call))
+            result = function(checked, call) if wants_call else function(checked)
+            return Right(SuccessResult(_encode_result(result, bare=bare)))
+        except BaseException as error:  # noqa: BLE001 - SystemExit and CancelledError included
+            return Left(_error_result(error, call))
 
-    return Entry(method.name, handler, method.spec)
+    wrapper.__signature__ = _ANY  # type: ignore[attr-defined]
+    return Entry(method.name, wrapper, method.spec)
 
 
 def guarded(handler: Handler) -> Handler:
-    """Wrap a handler so that the library only ever sees a result."""
+    """Wrap a plain handler as :func:`bind` wraps a method: the library only ever sees a result."""
 
     def wrapper(call: InlineCall, /, *args: Any, **params: Any) -> Any:
         try:
@@ -145,7 +155,10 @@ def reply_to(call: InlineCall, functions: Mapping[str, Handler], max_bytes: int)
     if response is None:
         return None
     if type(response) is Right:
-        reply = envelope.success_reply(request.id, response._value.result)  # noqa: SLF001
+        reply = b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (
+            b"%d" % request.id if type(request.id) is int else encode(request.id),
+            response._value.result,  # noqa: SLF001 - the library has no other way
+        )
         return reply if len(reply) - 1 <= max_bytes else too_large(call, max_bytes)
     failure = response._error  # noqa: SLF001 - the library has no other way
     call.code = failure.code
@@ -169,6 +182,10 @@ class ParamsRefusedError(Exception):
         self.fields = fields
 
 
+def _no_arrays() -> ParamsRefusedError:
+    return ParamsRefusedError([("", "params is an object, not an array")])
+
+
 def _encode_result(result: Any, *, bare: bool) -> bytes:
     if type(result) is Listing:
         rows = [encode_model(r) if isinstance(r, BaseModel) else r for r in result.data]
@@ -188,7 +205,7 @@ def _planned(method: Method) -> Handler:
 
     def handler(_call: InlineCall, /, *args: Any, **_params: Any) -> bytes:
         if args:
-            raise ParamsRefusedError([("", "params is an object, not an array")])
+            raise _no_arrays()
         raise NotImplementedYet(f"{method.name} is not built yet.", hint=hint)
 
     return handler

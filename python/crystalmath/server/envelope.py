@@ -108,11 +108,6 @@ def error_data(
     return {**data, **more, "trace_id": trace_id}
 
 
-def success_reply(reply_id: JsonId, result: bytes) -> bytes:
-    """Build a reply from an encoded result."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (encode_id(reply_id), result)
-
-
 def error_reply(reply_id: JsonId, code: int, message: str, data: Mapping[str, Any]) -> bytes:
     """Build an error reply."""
     error = encode({"code": code, "message": message, "data": data})

@@ -17,7 +17,6 @@ class Oversize:
 
 OVERSIZE: Final = Oversize()
 _BLANK: Final = b" \t\r\n"
-_BLANKS: Final = (b" ", b"\t", b"\r")
 Line = bytes | bytearray | Oversize
 
 
@@ -79,7 +78,7 @@ class LineFramer:
     def _finish(self, lines: list[Line]) -> None:
         if not self._dropping:
             line = self._partial
-            if line[:1] in _BLANKS or line[-1:] in _BLANKS:
+            if line and (line[0] in _BLANK or line[-1] in _BLANK):
                 line = line.strip(_BLANK)
             if line:
                 lines.append(line)

@@ -66,6 +66,7 @@ class Router:
 
     def __init__(self, settings: Settings, log_call: Callable[[InlineCall, int], None]) -> None:
         self.phase: ServerState = "starting"
+        self._is_open = False
         self.latencies = Latencies()
         self._max_reply_bytes = settings.limits.response_bytes
         self._log_call = log_call
@@ -96,6 +97,7 @@ class Router:
         with self._lock:
             if self.phase == "starting":
                 self.phase = "ready"
+                self._is_open = True
             waiting, self._gate = self._gate, []
         for call in waiting:
             self._place(call)
@@ -112,6 +114,7 @@ class Router:
         """Refuse new calls from now on."""
         with self._lock:
             self.phase = "stopping"
+            self._is_open = False
             waiting, self._gate = self._gate, []
         for call in waiting:
             self._refuse(call, shutting_down())
@@ -150,7 +153,7 @@ class Router:
             The reply with its newline; None for a notification that is done.
         """
         entry = self._entries.get(request.method)
-        if self.phase != "ready" or self._failure is not None:
+        if not self._is_open:
             held = self._held_back(request, entry, client, on_reply, counted=counted)
             if held is not True:
                 return held

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -83,7 +82,7 @@ class Settings:
     net_workers: int = 4
     net_queue: int = 32
     proc_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
-    proc_queue: int = 32
+    proc_queue: int = 64  # jobs.submit waits here; a burst of one connection must fit
     proc_idle_s: float = 300.0
     switch_interval_s: float = 0.001
     log_file_bytes: int = 5 * MIB
@@ -140,6 +139,7 @@ def load_settings(
     data_dir: str | None = None,
     idle_timeout_s: float | None = None,
     started: Started = "manual",
+    paths_only: bool = False,
 ) -> Settings:
     """Read flags, environment and ``config.toml``.
 
@@ -151,6 +151,9 @@ def load_settings(
         The flags, absolute already; None where not given.
     started
         How the daemon is started: only an auto-started one exits when idle by default.
+    paths_only
+        Only the paths matter, so a mistake in ``config.toml`` stops nobody from stopping the daemon
+        or reading its log.
 
     Raises
     ------
@@ -163,7 +166,7 @@ def load_settings(
         config = Path(xdg_directory(env, "XDG_CONFIG_HOME", ".config")) / "config.toml"
     except PathRefusedError as error:
         raise ConfigError(f"{error}.", hint="Give an absolute path.") from None
-    values, origins = _configured(config, env)
+    values, origins = ({}, {}) if paths_only else _configured(config, env)
     if idle_timeout_s is not None:
         values["daemon.idle_timeout_s"] = _check("seconds", idle_timeout_s, "--idle-timeout")
         origins["daemon.idle_timeout_s"] = "flag"
@@ -222,6 +225,8 @@ def _read_file(config: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"Cannot read {config}: {reason}.", hint="Correct the file.") from None
+    import tomllib  # most users have no such file
+
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

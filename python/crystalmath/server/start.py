@@ -11,11 +11,26 @@ import os
 import select
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from crystalmath.runners.local.procfs import JOB_VARIABLES
+
 READY_FD: Final = 3
+
+
+def leave_job(env: Mapping[str, str]) -> None:
+    """Begin again without the marks of a job, when a job's program started the daemon.
+
+    The cancel of a job ends every process that carries its key. What a process carries is what it
+    was started with, so forgetting the variables here is not enough.
+    """
+    if JOB_VARIABLES.isdisjoint(env):
+        return
+    clean = {name: value for name, value in env.items() if name not in JOB_VARIABLES}
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], clean)  # noqa: S606 - no shell
 
 
 class ReadyPipe:
@@ -192,6 +207,8 @@ def _become_daemon(writing: int, log_path: Path) -> None:
     os.closerange(READY_FD + 1, os.sysconf("SC_OPEN_MAX"))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
+    with suppress(OSError):  # the reason is reported later; here there is nobody to tell
+        log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         log = os.open(log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError:

@@ -44,6 +44,7 @@ class UnencodableError(TypeError):
 # --- decoding ----------------------------------------------------------------------------------
 
 _DIGITS = bytes.maketrans(b"123456789E+", b"000000000e-")
+_LONG_NUMBER: Final = b"0" * 19
 _BLANK: Final = " \t\r\n"
 _CONTAINERS: Final = (dict, list)
 
@@ -95,29 +96,32 @@ def decode(raw: bytes | bytearray, max_nesting: int) -> Any:
     BadJsonError
         The text is not JSON, or breaks one of the rules above.
     """
-    # cheap sieve: could there be a number out of range, a surrogate, or too deep a nesting at all?
-    digits = raw.translate(_DIGITS)
-    risky_number = b"000" in digits and (
-        b"0000000000000000000" in digits or b"e000" in digits or b"e-000" in digits
-    )
-    del digits  # as long as the text
-    risky_string = b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw)
-    risky_depth = raw.count(b"[") + raw.count(b"{") > max_nesting
     try:
-        if orjson is not None and not (risky_number or risky_string):
-            value = orjson.loads(raw)
+        if orjson is not None and _LONG_NUMBER not in raw.translate(_DIGITS):
+            value = orjson.loads(raw)  # it makes floats of long integers; all else it refuses
         else:
-            text = str(raw, "utf-8").strip(_BLANK)
-            scan = _checked_scan if risky_number else _quick_scan
-            value, end = scan(text, 0)
-            if end != len(text):
-                raise BadJsonError
-            if risky_string:
-                json.dumps(value, ensure_ascii=False).encode("utf-8")
-        if risky_depth:
+            value = _decode_carefully(raw)
+        # a text shorter than that has no room for so many brackets
+        if len(raw) > 2 * max_nesting and raw.count(b"[") + raw.count(b"{") > max_nesting:
             _check_depth(value, max_nesting)
     except (ValueError, StopIteration, RecursionError):
         raise BadJsonError from None
+    return value
+
+
+def _decode_carefully(raw: bytes | bytearray) -> Any:
+    """Decode with the standard library; its hooks are used only where a cheap sieve says so."""
+    digits = raw.translate(_DIGITS)
+    risky_number = b"000" in digits and (
+        _LONG_NUMBER in digits or b"e000" in digits or b"e-000" in digits
+    )
+    del digits  # as long as the text
+    text = str(raw, "utf-8").strip(_BLANK)
+    value, end = (_checked_scan if risky_number else _quick_scan)(text, 0)
+    if end != len(text):
+        raise BadJsonError
+    if b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw):  # perhaps a lone surrogate
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value
 
 

@@ -26,6 +26,9 @@ _log = logging.getLogger(__name__)
 MAX_REFUSED: Final = 32
 """Refused sockets that may linger at a time; further ones are closed at once."""
 
+NO_DESCRIPTOR_S: Final = 0.05
+"""How long the loop rests when not even the spare descriptor is there."""
+
 
 @dataclass(slots=True)
 class Refused:
@@ -148,6 +151,7 @@ class Transport:
     def _shed(self, listener: socket.socket) -> bool:
         """Out of descriptors: give up the spare one to refuse the first in the queue."""
         if self._spare is None:
+            time.sleep(NO_DESCRIPTOR_S)  # the listener stays readable: do not spin
             return False
         os.close(self._spare)
         self._spare = None

@@ -102,13 +102,15 @@ class DiagnosisService:
         for name in sorted(self.codes):
             facts = self.codes[name].describe()
             problem = facts.get("problem")
+            # A program that is not installed is not wanted here; that is no fault.
+            absent = bool(facts.get("absent"))
             detail = (
                 problem or facts.get("executable") or ", ".join(usable_engines(facts)) or "ready"
             )
             found.append(
                 Check(
                     name=f"code {name}",
-                    ok=problem is None,
+                    ok=problem is None or absent,
                     detail=str(detail),
                     hint=facts.get("hint"),
                 )

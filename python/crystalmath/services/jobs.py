@@ -12,9 +12,13 @@ from dataclasses import dataclass
 
 from crystalmath.contract.jobs import (
     CancelJobsParams,
+    ContinueParams,
+    ContinueResult,
     DeleteParams,
     FileEntry,
     FilesMeta,
+    ImportParams,
+    ImportResult,
     Job,
     JobEvent,
     JobIdParams,
@@ -46,11 +50,19 @@ from crystalmath.errors import (
     NotFound,
     NotImplementedYet,
 )
-from crystalmath.services import job_files, job_rerun, job_view, submission
+from crystalmath.services import (
+    job_continue,
+    job_files,
+    job_import,
+    job_rerun,
+    job_view,
+    submission,
+)
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports import CodeAdapter
-from crystalmath.services.ports_store import Move, Query, Row, Store
+from crystalmath.services.ports_store import Move, NewJob, Query, Row, Store
 
+SUBMIT_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
 UNFINISHED: tuple[JobState, ...] = tuple(s for s in STATES if s not in TERMINAL)
 
 
@@ -78,7 +90,7 @@ class JobsService:
         self._wake = parts.wake
 
     @rpc(
-        errors=(InputRejected, NotImplementedYet, Conflict, DatabaseError),
+        errors=SUBMIT_ERRORS,
         lane="proc",
         deadline_s=60.0,
     )
@@ -96,9 +108,8 @@ class JobsService:
         if params.dry_run:
             return SubmitResult(dry_run=submission.dry_run(checked))
         call.check()
-        job_id, created = self._store.insert(submission.new_job(checked, now=self._clock()))
-        self._wake()
-        return SubmitResult(job=self._summary(job_id), repeated=not created)
+        job, created = self._accept(submission.new_job(checked, now=self._clock()))
+        return SubmitResult(job=job, repeated=not created)
 
     @rpc(errors=(DatabaseError, InputRejected), read_only=True)
     def list(self, params: ListParams) -> Listing[JobSummary, ListMeta]:
@@ -239,7 +250,7 @@ class JobsService:
         return SeriesResult(series={name: Series(**value) for name, value in wanted.items()})
 
     @rpc(
-        errors=(NotFound, InputRejected, NotImplementedYet, Conflict, DatabaseError),
+        errors=(NotFound, *SUBMIT_ERRORS),
         lane="proc",
         deadline_s=60.0,
     )
@@ -255,10 +266,51 @@ class JobsService:
                 return SubmitResult(job=self._summary(known), repeated=True)
         checked = self._desk.check(again.params, structure=again.structure, files=again.files)
         call.check()
-        new = submission.new_job(checked, now=self._clock(), rerun_of=params.id)
-        job_id, created = self._store.insert(new)
-        self._wake()
-        return SubmitResult(job=self._summary(job_id), repeated=not created)
+        job, created = self._accept(
+            submission.new_job(checked, now=self._clock(), rerun_of=params.id)
+        )
+        return SubmitResult(job=job, repeated=not created)
+
+    @rpc(
+        errors=(NotFound, IllegalTransition, *SUBMIT_ERRORS),
+        lane="proc",
+        deadline_s=60.0,
+        wire_name="jobs.continue",
+    )
+    def continue_(self, params: ContinueParams, call: Call) -> ContinueResult:
+        """Go on where a job stopped that did not complete, as a new job.
+
+        It starts from the saved state, the checkpoint or the last geometry, whatever the code has,
+        and sets right what made the job fail. The reply says what it does differently, in words
+        and line by line; a dry run says it beforehand.
+        """
+        onward = job_continue.onward(self._store, self._directories, self._codes, params)
+        checked = self._desk.check(onward.params, structure=onward.structure, files=onward.files)
+        changes = job_continue.changes(onward, checked.prepared)
+        if params.dry_run:
+            preview = submission.dry_run(checked)
+            return ContinueResult(fix=onward.fix, changes=changes, dry_run=preview)
+        call.check()
+        new = submission.new_job(
+            checked,
+            now=self._clock(),
+            rerun_of=params.id,
+            why=f"continues job {params.id}: {onward.fix}",
+        )
+        job, created = self._accept(new)
+        return ContinueResult(job=job, fix=onward.fix, changes=changes, repeated=not created)
+
+    @rpc(errors=(InputRejected, Conflict, DatabaseError), deadline_s=120.0)
+    def import_results(self, params: ImportParams, call: Call) -> ImportResult:
+        """Take in a finished calculation that somebody ran by hand.
+
+        The code is recognised from the files; they are copied and judged like those of any job,
+        except that no exit code is known. Files of more than 64 MiB stay where they are.
+        """
+        new = job_import.take_in(self._codes, params, self._clock())
+        call.check()
+        job, created = self._accept(new)
+        return ImportResult(job=job, repeated=not created)
 
     @rpc(errors=(NotFound, IllegalTransition, DatabaseError), deadline_s=120.0)
     def delete(self, params: DeleteParams) -> Listing[JobOutcome, OutcomesMeta]:
@@ -284,6 +336,12 @@ class JobsService:
 
         outcomes = [_outcome(i, relabel) for i in dict.fromkeys(params.ids)]
         return Listing(data=outcomes, meta=OutcomesMeta(total=len(outcomes)))
+
+    def _accept(self, new: NewJob) -> tuple[JobSummary, bool]:
+        """Store a job and have it moved; False when its token was known."""
+        job_id, created = self._store.insert(new)
+        self._wake()
+        return self._summary(job_id), created
 
     def _summary(self, job_id: int) -> JobSummary:
         return JobSummary(**job_view.summary_of(self._store.row(job_id), self._clock()))

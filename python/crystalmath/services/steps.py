@@ -12,6 +12,7 @@ import errno
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from crystalmath.domain.states import JobState
@@ -51,19 +52,21 @@ class Steps:
             raise
         environment = documents.provenance.get("environment", {})
         facts = {"host": platform.node(), "python": platform.python_version()}
+        provenance = {
+            **documents.provenance,
+            "input_hashes": hashes,
+            "environment": {**environment, **facts, "crystalmath": self.version},
+        }
+        if not prepared.argv:
+            self._taken_in(row, provenance)
+            return
         self._move(
             row,
             "STAGED",
             "its files are written",
             evidence={"files": len(hashes)},
             changes={"progress_text": "waiting for its turn"},
-            documents={
-                "provenance_json": {
-                    **documents.provenance,
-                    "input_hashes": hashes,
-                    "environment": {**environment, **facts, "crystalmath": self.version},
-                }
-            },
+            documents={"provenance_json": provenance},
         )
 
     def submit(self, row: Row) -> None:
@@ -110,6 +113,8 @@ class Steps:
             )
         elif adapter is None:
             raise LookupError(f"no adapter for code {row['code']}")
+        elif seen.phase == "unclaimed":
+            verdict = self._read(row, adapter, directory)
         else:
             verdict = adapter.judge(directory, seen.end)
         self._judged(row, verdict)
@@ -148,6 +153,29 @@ class Steps:
             f"rerun job {parent}, then submit this one after the new job",
             evidence={"parent": parent, "parent_state": state},
         )
+
+    def _taken_in(self, row: Row, provenance: Mapping[str, Any]) -> None:
+        """CREATED → FINISHED: a calculation that somebody ran by hand is judged, never started."""
+        imported = provenance.get("imported") or {}
+        self._move(
+            row,
+            "FINISHED",
+            "imported: it had ended before it was known here",
+            evidence={"path": imported.get("path"), "files": len(provenance["input_hashes"])},
+            changes={
+                "finished_at": imported.get("finished_at"),
+                "progress_text": "reading the results",
+            },
+            documents={"provenance_json": provenance},
+        )
+
+    def _read(self, row: Row, adapter: CodeAdapter, directory: Path) -> Verdict:
+        """The verdict on a job that nothing here has run: an imported one, by its output alone."""
+        prepared = decode_prepared(self.store.documents(row["id"]).prepared)
+        if prepared.argv or prepared.output is None:
+            return adapter.judge(directory, None)
+        reading = adapter.read(directory / prepared.output)
+        return adapter.judge(directory, None) if reading is None else reading.verdict
 
     def _launch(self, row: Row) -> None:
         documents = self.store.documents(row["id"])

@@ -150,8 +150,23 @@ class Desk:
         )
 
 
-def new_job(checked: Checked, *, now: float, rerun_of: int | None = None) -> NewJob:
-    """The row and the documents of a checked submission."""
+def new_job(
+    checked: Checked,
+    *,
+    now: float,
+    rerun_of: int | None = None,
+    why: str | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> NewJob:
+    """The row and the documents of a checked submission.
+
+    Parameters
+    ----------
+    why
+        What its first event says.
+    provenance
+        What is known of it beside the submission.
+    """
     params, prepared = checked.params, checked.prepared
     token = params.client_token
     key = uuid.uuid4().hex
@@ -186,10 +201,11 @@ def new_job(checked: Checked, *, now: float, rerun_of: int | None = None) -> New
                 "structure": dict(checked.structure.source) if checked.structure else {},
                 "environment": {str(k): v for k, v in params.context.items()},
                 "argv": list(prepared.argv),
+                **(provenance or {}),
             },
         ),
         after=tuple(dict.fromkeys(params.after)),
-        why="submitted" if rerun_of is None else f"submitted again, as job {rerun_of} was",
+        why=why or ("submitted" if rerun_of is None else f"submitted again, as job {rerun_of} was"),
         token=token,
         request_sha256=fingerprint(params),
     )

@@ -10,12 +10,17 @@ from pathlib import Path
 
 from bench.fleet import JOBS, codecs, daemon, echo, filled_database
 from bench.measure import Ledger, Target, exchange, round_trips, timed
-from crystalmath.services.ports_store import SUMMARY_COLUMNS
 from rig.place import Place
 from rig.wire import Wire, request_line
 
 ECHO = b"x" * 63 + b"\n"
 BIG_PAGE = 1_000
+COLUMNS = (
+    "id, uuid, name, code, task, state, reason, scheduler_id, scheduler_state, scheduler_reason, "
+    "science_status, energy_ev, energy_per_atom_ev, converged, formula, n_atoms, runner, cluster, "
+    "progress_fraction, progress_text, attention, created_at, started_at, finished_at, walltime_s, "
+    "tags_json, rev"
+)
 _PAGE = b'{"jsonrpc":"2.0","id":1,"method":"jobs.list","params":{"limit":1000,"after":%s}}\n'
 _NEXT = re.compile(rb'"next": ?("[^"]+")')
 META_BYTES = 300
@@ -40,8 +45,7 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:
 
 def _in_process(database: Path) -> list[float]:
     """What the same rows cost without a daemon: query, rows as objects, JSON text."""
-    columns = ", ".join(SUMMARY_COLUMNS)
-    query = f"SELECT {columns} FROM jobs ORDER BY id DESC LIMIT {BIG_PAGE}"
+    query = f"SELECT {COLUMNS} FROM jobs ORDER BY id DESC LIMIT {BIG_PAGE}"
 
     with closing(sqlite3.connect(database)) as connection:
         connection.row_factory = sqlite3.Row

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rig.place import RigError
 from soak import connect, fuzz, idle, kill, starters, stopstart
 from soak.outcome import Outcome, Say
 
@@ -55,7 +56,10 @@ def _run(name: str, count: int | None, seed: int) -> bool:
     number = count or run.count
     print(f"soak {name}: {number} {run.of_what}, seed {seed}", flush=True)
     begin = time.monotonic()
-    outcome = run.function(number, seed, lambda text: print(f"soak {name}: {text}", flush=True))
+    try:
+        outcome = run.function(number, seed, lambda text: print(f"soak {name}: {text}", flush=True))
+    except RigError as error:
+        outcome = Outcome("not brought to its end", [str(error)])
     for problem in outcome.problems[:SHOWN_PROBLEMS]:
         print(f"    {problem}")
     if len(outcome.problems) > SHOWN_PROBLEMS:

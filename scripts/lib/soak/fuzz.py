@@ -32,6 +32,7 @@ class _Burst:
     lines: list[bytes] = field(default_factory=list)
     replies: int = 0
     ids: Counter[str] = field(default_factory=Counter)
+    echoes: Counter[str] = field(default_factory=Counter)
 
     def add(self, piece: bytes) -> None:
         for line in piece.split(b"\n")[:-1]:
@@ -39,6 +40,7 @@ class _Burst:
             self.lines.append(line)
             self.replies += expected.replies
             self.ids.update(expected.ids)
+            self.echoes.update(expected.echoes)
 
 
 @dataclass(slots=True)
@@ -129,8 +131,9 @@ def _judge(burst: _Burst, raw: list[bytes], found: _Findings) -> None:
                 found.codes[code] += 1
             if code == INTERNAL_ERROR:
                 _note_internal(burst, one.get("id"), found)
-    for call_id, n in burst.ids.items():
-        if call_id != "null" and n == 1 and got[call_id] != 1:
+    for call_id in burst.ids:
+        # an id that more than one line bears may also be refused under null
+        if call_id != "null" and burst.echoes[call_id] == 1 and got[call_id] != 1:
             found.problems.append(
                 f"{got[call_id]} replies for id {call_id} of {_shown(burst, raw)}"
             )

@@ -134,6 +134,7 @@ def _settle(place: Place, load: list[Client]) -> list[str]:
         for client in load:
             for ticket in client.open_tickets():
                 client.submit_again(ticket)
+            client.hang_up()
         wait_until("the end of every job", lambda: _unfinished(place) == 0, SETTLE_S)
         place.stop()
     except RigError as error:
@@ -212,8 +213,9 @@ def _broken_histories(connection: sqlite3.Connection) -> list[str]:
     problems = []
     reached: dict[int, tuple[str | None, str]] = {}
     for job_id, old, new, now in connection.execute(query):
-        if reached.get(job_id, (None, now))[0] != old:
-            problems.append(f"job {job_id}: an event leads from {old}, it was {reached[job_id][0]}")
+        was = reached.get(job_id, (None, now))[0]
+        if was != old:
+            problems.append(f"job {job_id}: an event leads from {old}, but it was {was}")
         reached[job_id] = (new, now)
     problems += [
         f"job {j} is {now}, its events end at {n}" for j, (n, now) in reached.items() if n != now

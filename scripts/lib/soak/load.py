@@ -61,7 +61,7 @@ class Client:
         """Call until told to stop."""
         while not stop.is_set():
             self.turn()
-        self._hang_up()
+        self.hang_up()
 
     def turn(self) -> None:
         """Do one thing; a cut connection is noted and made good in a later turn."""
@@ -73,12 +73,12 @@ class Client:
                 self.problems.append(f"{self._name}: {error} {error.data}")
         except TimeoutError:
             self.problems.append(f"{self._name}: no answer within {CALL_S:g} s")
-            self._hang_up()
+            self.hang_up()
         except (FileNotFoundError, ConnectionRefusedError):
             self._start_daemon()
         except OSError:
             self.counts["cut off"] += 1
-            self._hang_up()
+            self.hang_up()
 
     def open_tickets(self) -> list[Ticket]:
         """Submissions whose answer has not come."""
@@ -96,6 +96,12 @@ class Client:
         }
         ticket.job_id = int(self._call("jobs.submit", params)["data"]["job"]["id"])
         self.counts["submitted"] += 1
+
+    def hang_up(self) -> None:
+        """Close the connection; the next call opens one."""
+        if self._wire is not None:
+            self._wire.sock.close()
+            self._wire = None
 
     # --- inside -----------------------------------------------------------------------------------
 
@@ -133,14 +139,9 @@ class Client:
         self.counts["answered"] += 1
         return result
 
-    def _hang_up(self) -> None:
-        if self._wire is not None:
-            self._wire.sock.close()
-            self._wire = None
-
     def _start_daemon(self) -> None:
         """Start the daemon; that may fail, since it is killed while it starts as well."""
-        self._hang_up()
+        self.hang_up()
         with self._starting:
             if self._place.hello() is None:
                 self._place.run("start")

@@ -26,12 +26,15 @@ class Expected:
         0 or 1: a batch is answered with one array.
     ids
         Ids, as JSON text, of the valid requests in it that bear one.
+    echoes
+        The same of all objects in it: an error about an invalid request has its id as well.
     parsed
         It is JSON as agreed.
     """
 
     replies: int
     ids: tuple[str, ...] = ()
+    echoes: tuple[str, ...] = ()
     parsed: bool = True
 
 
@@ -48,12 +51,13 @@ def expect(line: bytes) -> Expected:
     except (ValueError, RecursionError):
         return Expected(1, parsed=False)
     if not isinstance(message, list):
-        return Expected(0 if _is_notification(message) else 1, _ids([message]))
+        replies = 0 if _is_notification(message) else 1
+        return Expected(replies, _ids([message]), _echoes([message]))
     if not message or len(message) > MAX_BATCH:
         return Expected(1)
     if all(_is_notification(element) for element in message):
         return Expected(0)
-    return Expected(1, _ids(message))
+    return Expected(1, _ids(message), _echoes(message))
 
 
 def key(call_id: object) -> str:
@@ -65,14 +69,22 @@ def _ids(elements: list[Any]) -> tuple[str, ...]:
     return tuple(key(e["id"]) for e in elements if is_call(e) and "id" in e)
 
 
+def _echoes(elements: list[Any]) -> tuple[str, ...]:
+    return tuple(key(e["id"]) for e in elements if isinstance(e, dict) and _has_valid_id(e))
+
+
+def _has_valid_id(element: dict[str, Any]) -> bool:
+    call_id = element.get("id", ())
+    return call_id is None or (
+        isinstance(call_id, str | int | float) and not isinstance(call_id, bool)
+    )
+
+
 def is_call(element: Any) -> bool:
     """Whether it is a valid request or notification."""
     if not isinstance(element, dict) or element.get("jsonrpc") != "2.0":
         return False
-    call_id = element.get("id")
-    valid_id = call_id is None or (
-        isinstance(call_id, str | int | float) and not isinstance(call_id, bool)
-    )
+    valid_id = "id" not in element or _has_valid_id(element)
     return isinstance(element.get("method"), str) and valid_id
 
 

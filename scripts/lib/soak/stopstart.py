@@ -1,15 +1,18 @@
 """``stop && start`` again and again under load: nothing is lost, nothing is left behind.
 
 Every call of the load gets a result, an error that says retryable, or a connection that ends or is
-not there; each of these a client may try again.
+not there; each of these a client may try again. A connection that ends must not have swallowed an
+answer: every job in the database was reported to the client that submitted it.
 """
 
 from __future__ import annotations
 
 import random
+import sqlite3
 import threading
 import time
 from collections import Counter
+from contextlib import closing
 
 from rig import processes
 from rig.place import Place
@@ -21,7 +24,7 @@ CALL_S = 20.0
 CALLS: tuple[tuple[str, dict[str, object]], ...] = (
     ("system.ping", {}),
     ("jobs.list", {"limit": 200}),
-    ("jobs.submit", {"name": "touch", "code": "command", "inputs": {"argv": ["true"]}}),
+    ("jobs.submit", {"code": "command", "inputs": {"argv": ["true"]}}),
     ("jobs.list", {"state": "RUNNING"}),
 )
 SUBMITS_PER_CLIENT = 150
@@ -32,7 +35,7 @@ def run(count: int, seed: int, say: Say) -> Outcome:
     progress = Progress(count, say)
     with Place() as place:
         place.start()
-        load = [Caller(place, random.Random(f"{seed}/{n}")) for n in range(CLIENTS)]
+        load = [Caller(place, f"c{n}", random.Random(f"{seed}/{n}")) for n in range(CLIENTS)]
         stop = threading.Event()
         threads = [threading.Thread(target=caller.run, args=(stop,)) for caller in load]
         for thread in threads:
@@ -54,6 +57,7 @@ def run(count: int, seed: int, say: Say) -> Outcome:
         place.stop()
         problems += [problem for caller in load for problem in caller.problems]
         problems += _left_behind(place)
+        problems += _unreported(place, {name for caller in load for name in caller.submitted})
     total = sum((caller.counts for caller in load), Counter[str]())
     words = ", ".join(f"{n} {what}" for what, n in sorted(total.items()))
     if not total["answered"]:
@@ -64,10 +68,12 @@ def run(count: int, seed: int, say: Say) -> Outcome:
 class Caller:
     """A client that calls as fast as it can and notes how each call ended."""
 
-    def __init__(self, place: Place, rng: random.Random) -> None:
+    def __init__(self, place: Place, name: str, rng: random.Random) -> None:
         self._place = place
+        self._name = name
         self._rng = rng
         self._submits = 0
+        self.submitted: set[str] = set()
         self.counts: Counter[str] = Counter()
         self.problems: list[str] = []
 
@@ -88,14 +94,18 @@ class Caller:
 
     def _call(self, wire: Wire) -> None:
         method, params = self._rng.choice(CALLS)
+        name = f"{self._name}-{self._submits}"
         if method == "jobs.submit":
             self._submits += 1
             if self._submits > SUBMITS_PER_CLIENT:
                 return
+            params = {**params, "name": name}
         begin = time.monotonic()
         try:
             wire.call(method, params)
             self.counts["answered"] += 1
+            if method == "jobs.submit":
+                self.submitted.add(name)
         except RpcError as error:
             if error.retryable:
                 self.counts["refused, retryable"] += 1
@@ -121,3 +131,11 @@ def _left_behind(place: Place) -> list[str]:
     if daemons:
         problems.append(f"processes are left: {daemons}")
     return problems
+
+
+def _unreported(place: Place, reported: set[str]) -> list[str]:
+    """Jobs whose acceptance was never told, and jobs that were accepted and are not there."""
+    with closing(sqlite3.connect(place.database)) as connection:
+        recorded = {name for (name,) in connection.execute("SELECT name FROM jobs")}
+    problems = [f"{name} was recorded and never reported" for name in sorted(recorded - reported)]
+    return problems + [f"{name} was reported and is lost" for name in sorted(reported - recorded)]

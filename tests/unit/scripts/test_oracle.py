@@ -66,6 +66,13 @@ def test_valid_ids(call_id: bytes) -> None:
 @pytest.mark.parametrize("call_id", [b"true", b"[]", b"{}"])
 def test_ids_that_are_none(call_id: bytes) -> None:
     assert expect(CALL % call_id).ids == ()
+    assert expect(CALL % call_id).echoes == ()
+
+
+def test_the_id_of_an_invalid_request_is_echoed() -> None:
+    found = expect(b'{"jsonrpc":"2.0","id":7,"method":1}')
+    assert found.ids == ()
+    assert found.echoes == ("7",)
 
 
 def test_the_same_seed_gives_the_same_lines() -> None:

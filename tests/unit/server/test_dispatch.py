@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import Field, field_validator
-from support.wire import Wire
 
 from crystalmath.contract.rpc import Call, Listing, Model, NoParams, Params, describe, rpc
 from crystalmath.errors import (
@@ -19,6 +18,7 @@ from crystalmath.errors import (
     Unreachable,
 )
 from crystalmath.server.dispatch import bind
+from support.wire import Wire
 
 
 class Part(Params):
@@ -138,7 +138,8 @@ def test_results(wire: Wire) -> None:
         ({"name": "", "part": {"number": 0}}, {"name", "part.number"}),
         ({"name": "toolong", "part": {}}, {"name", "part.number"}),
         ({"name": "a", "part": "{}"}, {"part"}),
-        ({"name": "a", "part": {"number": 1, "words": [1, "x", None]}}, {"part.words.0", "part.words.2"}),
+        ({"name": "a", "part": {"number": 1, "words": [1, "x", None]}},
+         {"part.words.0", "part.words.2"}),
         ({"name": "a", "part": {"number": 1}, "more": 1}, {"more"}),
         ({"name": "a", "part": {"number": 1, "more": 1}}, {"part.more"}),
         ({"name": "a", "part": {"number": 1}, "parts": [{"number": 1}, {}]}, {"parts.1.number"}),
@@ -213,7 +214,8 @@ def test_planned_method(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("method", ["", "a", "a.", ".submit", "a.submit ", "A.submit", "a._submit",
-                                    "a.__class__", "rpc.x", "__init__", "x" * 10_000, "a\nb"])  # fmt: skip
+                                    "a.__class__", "rpc.x", "__init__", "x" * 10_000, "a\nb"],
+)  # fmt: skip
 def test_unknown_methods(wire: Wire, method: str) -> None:
     found = error(wire, method, {})
     assert found["code"] == -32601

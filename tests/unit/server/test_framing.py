@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +55,7 @@ def test_unfinished() -> None:
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=8))
 def test_splitting_changes_nothing(data: bytes, cuts: list[int]) -> None:
     places = sorted({0, len(data), *(min(c, len(data)) for c in cuts)})
-    chunks = [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    chunks = [data[a:b] for a, b in pairwise(places)]
     assert framed(chunks, 20) == framed([data] if data else [], 20)
 
 

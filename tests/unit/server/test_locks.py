@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
-from support.daemon import wait_until
 
 from crystalmath.errors import ConfigError
 from crystalmath.server.locks import FileLock, is_locked
+from support.daemon import wait_until
 
 HOLDER = """
 import sys

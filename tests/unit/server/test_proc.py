@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.daemon import wait_until
 
 from crystalmath.errors import DeadlinePassed, InputRejected, Overloaded, ShuttingDown, WorkerDied
 from crystalmath.server.proc import WorkerPool
+from support.daemon import wait_until
 
 REJECT = "server_worker_functions:reject"
 FUNCTIONS = (

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.daemon import wait_until
-from support.wire import Wire
 
 from crystalmath.contract.rpc import Spec
 from crystalmath.errors import DatabaseError
 from crystalmath.server.lanes import Lane
 from crystalmath.server.settings import WireLimits
+from support.daemon import wait_until
+from support.wire import Wire
 
 READ = Spec(lane="db", read_only=True)
 CHANGE = Spec(lane="db")
@@ -139,7 +139,7 @@ def test_cancel_reading(gate: Gate) -> None:
 def test_cancel_before_it_starts(gate: Gate) -> None:
     with Wire({"wait": (gate, CHANGE)}, db_workers=1) as wire:
         wire.send(request("wait", 1), request("wait", 2))
-        wait_until(lambda: wire.router.lane_counts()[0].queued == 1, "one waits")
+        wait_until(lambda: gate.begun and wire.router.lane_counts()[0].queued == 1, "one waits")
         assert wire.router.cancel(wire.connection, 2) == "cancelled"
         reply = wire.reply()
         assert (reply["id"], code(reply)) == (2, -32800)
@@ -202,7 +202,7 @@ class TestPhases:
     def test_failed_start_is_told_as_it_is(self) -> None:
         with Wire({}, ready=False) as wire:
             wire.send(request("jobs.list", 1))
-            wait_until(lambda: wire.router.active_calls(), "it waits")
+            wait_until(wire.router.active_calls, "it waits")
             wire.router.fail(DatabaseError("The database is a stone.", hint="Get another."))
             for reply in (wire.reply(), wire.ask(request("jobs.list", 2))):
                 assert code(reply) == -32001

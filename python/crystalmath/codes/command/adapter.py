@@ -17,13 +17,16 @@ from pydantic import AfterValidator, Field, StringConstraints
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.files import check_files, check_path
 from crystalmath.codes.options import Options, parse_options
-from crystalmath.errors import InvalidParams
+from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import (
+    Continuation,
     EndReceipt,
+    Finished,
     InputFile,
     JobRequest,
     Prepared,
     Progress,
+    Reading,
     Verdict,
 )
 
@@ -133,6 +136,32 @@ class CommandAdapter:
     def series(self, directory: Path) -> Mapping[str, Any]:  # noqa: ARG002 - a script has none
         """Return nothing: there is nothing to plot."""
         return {}
+
+    def recognise(self, path: Path) -> Finished | None:  # noqa: ARG002 - anything could be one
+        """Return None: nothing tells the output of a script from any other file."""
+        return None
+
+    def read(self, path: Path) -> Reading | None:  # noqa: ARG002 - only the exit code counts
+        """Return None: without its exit code a script cannot be judged."""
+        return None
+
+    def proceed(
+        self,
+        directory: Path,  # noqa: ARG002 - what lies there means something to the script alone
+        request: JobRequest,  # noqa: ARG002
+        reason: str | None,  # noqa: ARG002
+    ) -> Continuation:
+        """Refuse: only the script knows how it could go on.
+
+        Raises
+        ------
+        InputRejected
+        """
+        raise InputRejected(
+            "a job of the code command cannot be continued: only the program knows how",
+            hint="`jobs.rerun` starts it again from its beginning",
+            field="id",
+        )
 
 
 def _refuse_foreign(request: JobRequest) -> None:

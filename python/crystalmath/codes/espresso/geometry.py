@@ -82,7 +82,8 @@ def _unit_angstrom(unit: str, alat_bohr: float | None) -> float | None:
 
 
 def _scaled(vector: Vector, scale: float) -> Vector:
-    return vector[0] * scale, vector[1] * scale, vector[2] * scale
+    # + 0.0 turns -0.0 into 0.0
+    return vector[0] * scale + 0.0, vector[1] * scale + 0.0, vector[2] * scale + 0.0
 
 
 def _combined(fractions: Vector, lattice: Matrix) -> Vector:

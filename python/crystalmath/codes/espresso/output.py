@@ -7,31 +7,27 @@ result. The lines were looked up in outputs of pw.x 6.7. Pure; used by ``verdict
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
+from crystalmath.codes.espresso.fortran import NUMBER, number, parse_duration_s
 from crystalmath.codes.espresso.run import Cell, Positions, Pseudo, Run, Scf, Vector
 
-_N: Final = r"([-+]?\d*\.?\d+(?:[EeDd][-+]?\d+)?)"
-_VECTOR: Final = re.compile(rf"^\s*{_N}\s+{_N}\s+{_N}")
+_VECTOR: Final = re.compile(rf"^\s*{NUMBER}\s+{NUMBER}\s+{NUMBER}")
 
 _Handler = Callable[["Run", re.Match[str], str], None]
-_EVENTS: dict[str, tuple[str, _Handler]] = {}
+_EVENTS: list[tuple[str, _Handler]] = []
+"""How a line begins, behind blanks → what is done there."""
 
 
-def _event(name: str, pattern: str) -> Callable[[_Handler], _Handler]:
-    """Register what is done at lines that match."""
+def _event(*patterns: str) -> Callable[[_Handler], _Handler]:
+    """Register what is done at lines that begin with one of these; the first letter is literal."""
 
     def register(handler: _Handler) -> _Handler:
-        _EVENTS[name] = (pattern, handler)
+        _EVENTS.extend((pattern, handler) for pattern in patterns)
         return handler
 
     return register
-
-
-def number(text: str) -> float:
-    """A Fortran number."""
-    return float(text.replace("D", "E").replace("d", "e"))
 
 
 def parse_output(text: str, *, partial: bool = False) -> Run:
@@ -45,7 +41,7 @@ def parse_output(text: str, *, partial: bool = False) -> Run:
     run = Run(partial=partial)
     for match in _PATTERN.finditer(text):
         assert match.lastgroup is not None
-        if match.lastgroup == "start":
+        if _HANDLERS[match.lastgroup] is _on_start:
             # Several runs in one file: the last one counts.
             run = Run(partial=partial)
         _HANDLERS[match.lastgroup](run, match, text)
@@ -76,37 +72,38 @@ def _first(pattern: re.Pattern[str], text: str) -> float | None:
     return None if match is None else number(match[1])
 
 
-_FIRST_NUMBER: Final = re.compile(_N)
+_FIRST_NUMBER: Final = re.compile(NUMBER)
 
 
-@_event("start", r"Program PWSCF v\.")
+@_event(r"Program PWSCF v\.")
 def _on_start(run: Run, match: re.Match[str], text: str) -> None:
     version, _, when = _rest(match, text).partition(" starts on")
     run.version, run.started = version.strip(), when.strip() or None
 
 
-@_event("deck", r"Reading input from\s+")
+@_event(r"Reading input from\s+")
 def _on_deck(run: Run, match: re.Match[str], text: str) -> None:
     name = _rest(match, text).strip()
     run.deck = None if name == "standard input" else name
 
 
-_SIMPLE: Final[dict[str, tuple[str, str, type]]] = {
-    "alat": (r"lattice parameter \(alat\)\s*=", "alat_bohr", float),
-    "celldm": (r"celldm\(1\)=", "alat_bohr", float),
-    "natoms": (r"number of atoms/cell\s*=", "n_atoms", int),
-    "nelec": (r"number of electrons\s*=", "n_electrons", float),
-    "nbnd": (r"number of Kohn-Sham states\s*=", "n_bands", int),
-    "nks": (r"number of k points\s*=", "n_kpoints", int),
-    "volume": (r"(?:new )?unit-cell volume\s*=", "volume_bohr3", float),
-    "bfgs_n": (r"number of bfgs steps\s*=", "bfgs_steps", int),
-    "e_final": (r"Final energy\s*=", "final_energy_ry", float),
-    "h_final": (r"Final enthalpy\s*=", "final_enthalpy_ry", float),
-    "temp": (r"temperature\s*=", "temperature_k", float),
-    "procs": (r"Parallel version \([^)]*\), running on", "processes", int),
-    "maxsec": (r"max_seconds\s*=", "max_seconds", float),
-}
-"""Lines that give one number: name → pattern, attribute of ``Run``, type."""
+_SIMPLE: Final[tuple[tuple[str, str, type], ...]] = (
+    (r"lattice parameter \(alat\)\s*=", "alat_bohr", float),
+    (r"celldm\(1\)=", "alat_bohr", float),
+    (r"number of atoms/cell\s*=", "n_atoms", int),
+    (r"number of electrons\s*=", "n_electrons", float),
+    (r"number of Kohn-Sham states\s*=", "n_bands", int),
+    (r"number of k points\s*=", "n_kpoints", int),
+    (r"unit-cell volume\s*=", "volume_bohr3", float),
+    (r"new unit-cell volume\s*=", "volume_bohr3", float),
+    (r"number of bfgs steps\s*=", "bfgs_steps", int),
+    (r"Final energy\s*=", "final_energy_ry", float),
+    (r"Final enthalpy\s*=", "final_enthalpy_ry", float),
+    (r"temperature\s*=", "temperature_k", float),
+    (r"Parallel version \([^)]*\), running on", "processes", int),
+    (r"max_seconds\s*=", "max_seconds", float),
+)
+"""Lines that give one number: how they begin, attribute of ``Run``, type."""
 
 
 def _simple(attribute: str, kind: type) -> _Handler:
@@ -118,24 +115,24 @@ def _simple(attribute: str, kind: type) -> _Handler:
     return handler
 
 
-_FLAGS: Final[dict[str, tuple[str, str]]] = {
-    "fromsave": (r"Atomic positions and unit cell read from directory", "from_save"),
-    "bands": (r"Band Structure Calculation", "bands_started"),
-    "bandsend": (r"End of band structure calculation", "bands_ended"),
-    "relax": (r"force convergence thresh\.", "relaxes_atoms"),
-    "relaxcell": (r"press convergence thresh\.", "relaxes_cell"),
-    "bfgsok": (
-        r"(?:(?:bfgs: )?history already converged|Damped Dynamics: convergence achieved)",
-        "bfgs_converged",
-    ),
-    "bfgsbad": (r"bfgs failed", "bfgs_failed"),
-    "maxsteps": (r"The maximum number of steps has been reached", "max_steps_reached"),
-    "coords": (r"End final coordinates", "final_coordinates"),
-    "finalscf": (r"(?:A f|F)inal scf calculation at the relaxed", "final_scf_started"),
-    "mdend": (r"End of molecular dynamics calculation", "md_ended"),
-    "time": (r"Maximum CPU time exceeded", "stopped_by_time"),
-}
-"""Lines that say one thing: name → pattern, attribute of ``Run``."""
+_FLAGS: Final[tuple[tuple[str, str], ...]] = (
+    (r"Atomic positions and unit cell read from directory", "from_save"),
+    (r"Band Structure Calculation", "bands_started"),
+    (r"End of band structure calculation", "bands_ended"),
+    (r"force convergence thresh\.", "relaxes_atoms"),
+    (r"press convergence thresh\.", "relaxes_cell"),
+    (r"history already converged", "bfgs_converged"),
+    (r"bfgs: history already converged", "bfgs_converged"),
+    (r"Damped Dynamics: convergence achieved", "bfgs_converged"),
+    (r"bfgs failed", "bfgs_failed"),
+    (r"The maximum number of steps has been reached", "max_steps_reached"),
+    (r"End final coordinates", "final_coordinates"),
+    (r"Final scf calculation at the relaxed", "final_scf_started"),
+    (r"A final scf calculation at the relaxed", "final_scf_started"),
+    (r"End of molecular dynamics calculation", "md_ended"),
+    (r"Maximum CPU time exceeded", "stopped_by_time"),
+)
+"""Lines that say one thing: how they begin, attribute of ``Run``."""
 
 
 def _flag(attribute: str) -> _Handler:
@@ -145,7 +142,7 @@ def _flag(attribute: str) -> _Handler:
     return handler
 
 
-@_event("scf", r"Self-consistent Calculation")
+@_event(r"Self-consistent Calculation")
 def _on_scf(run: Run, _match: re.Match[str], _text: str) -> None:
     known = not run.from_save or len(run.scfs) > 0
     run.scfs.append(
@@ -158,48 +155,48 @@ def _on_scf(run: Run, _match: re.Match[str], _text: str) -> None:
     )
 
 
-@_event("iter", r"iteration #")
+@_event(r"iteration #")
 def _on_iteration(run: Run, match: re.Match[str], text: str) -> None:
     value = _first(_FIRST_NUMBER, _rest(match, text))
     if run.scfs and value is not None:
         run.scfs[-1].iterations = int(value)
 
 
-@_event("energy", r"!{0,2} *total energy\s*=")
+@_event(r"total energy\s*=", r"!!? *total energy\s*=")
 def _on_energy(run: Run, match: re.Match[str], text: str) -> None:
-    value = _first(re.compile(rf"{_N}\s+Ry"), _rest(match, text))
+    value = _first(re.compile(rf"{NUMBER}\s+Ry"), _rest(match, text))
     if not run.scfs or value is None:
         return
-    if match["energy"].startswith("!"):
+    if "!" in match[0]:
         run.scfs[-1].energy_ry = value
     # The last iteration gives its energy only behind the exclamation mark.
     run.scfs[-1].energies_ry.append(value)
 
 
-@_event("accuracy", r"estimated scf accuracy\s*<")
+@_event(r"estimated scf accuracy\s*<")
 def _on_accuracy(run: Run, match: re.Match[str], text: str) -> None:
-    value = _first(re.compile(rf"{_N}\s+Ry"), _rest(match, text))
+    value = _first(re.compile(rf"{NUMBER}\s+Ry"), _rest(match, text))
     scf = run.scf
     if scf is not None and value is not None and len(scf.accuracies_ry) < len(scf.energies_ry):
         scf.accuracies_ry.append(value)
 
 
-@_event("achieved", r"convergence has been achieved")
+@_event(r"convergence has been achieved")
 def _on_achieved(run: Run, match: re.Match[str], text: str) -> None:
     if run.scfs and "iterations" in _rest(match, text):
         run.scfs[-1].converged = True
 
 
-@_event("notachieved", r"convergence NOT achieved")
+@_event(r"convergence NOT achieved")
 def _on_not_achieved(run: Run, _match: re.Match[str], _text: str) -> None:
     if run.scfs:
         run.scfs[-1].converged = False
 
 
-@_event("level", r"(?:the Fermi energy is|the spin up/dw Fermi energies are|highest occupied)")
+@_event(r"the Fermi energy is", r"the spin up/dw Fermi energies are", r"highest occupied")
 def _on_level(run: Run, match: re.Match[str], text: str) -> None:
-    line = match["level"] + _rest(match, text)
-    values = [number(value) for value in re.findall(_N, line.rpartition(":")[2])]
+    line = match[0] + _rest(match, text)
+    values = [number(value) for value in re.findall(NUMBER, line.rpartition(":")[2])]
     if "Fermi" in line and values:
         run.fermi_ev = max(values)
     elif values:
@@ -207,49 +204,51 @@ def _on_level(run: Run, match: re.Match[str], text: str) -> None:
         run.lowest_unoccupied_ev = values[1] if len(values) > 1 else None
 
 
-@_event("force", r"Total force\s*=")
+@_event(r"Total force\s*=")
 def _on_total_force(run: Run, match: re.Match[str], text: str) -> None:
     if run.scfs:
         run.scfs[-1].total_force_ry_per_bohr = _first(_FIRST_NUMBER, _rest(match, text))
 
 
-@_event("forces", r"Forces acting on atoms")
+@_event(r"Forces acting on atoms")
 def _on_forces(run: Run, match: re.Match[str], text: str) -> None:
     if not run.scfs:
         return
     found: list[Vector] = []
     for line in _lines_after(match, text, (run.n_atoms or 0) + 1):
-        words = re.match(rf"\s*atom\s+\d+ type\s+\d+\s+force =\s*{_N}\s+{_N}\s+{_N}", line)
+        words = re.match(
+            rf"\s*atom\s+\d+ type\s+\d+\s+force =\s*{NUMBER}\s+{NUMBER}\s+{NUMBER}", line
+        )
         if words is not None:
             found.append((number(words[1]), number(words[2]), number(words[3])))
     run.scfs[-1].forces_ry_per_bohr = found
 
 
-@_event("stress", r"total\s+stress\s+\(Ry/bohr\*\*3\)")
+@_event(r"total\s+stress\s+\(Ry/bohr\*\*3\)")
 def _on_stress(run: Run, match: re.Match[str], text: str) -> None:
     if not run.scfs:
         return
     scf = run.scfs[-1]
-    scf.pressure_kbar = _first(re.compile(rf"P=\s*{_N}"), _rest(match, text))
+    scf.pressure_kbar = _first(re.compile(rf"P=\s*{NUMBER}"), _rest(match, text))
     rows = _vectors(_lines_after(match, text, 3))
     scf.stress_ry_per_bohr3 = rows if len(rows) == 3 else []
 
 
-@_event("magtotal", r"total magnetization\s*=")
+@_event(r"total magnetization\s*=")
 def _on_magnetisation(run: Run, match: re.Match[str], text: str) -> None:
-    values = [number(v) for v in re.findall(_N, _rest(match, text))]
+    values = [number(v) for v in re.findall(NUMBER, _rest(match, text))]
     if run.scfs and values:
         length = sum(v * v for v in values) ** 0.5
         run.scfs[-1].magnetisation = values[0] if len(values) == 1 else length
 
 
-@_event("magabs", r"absolute magnetization\s*=")
+@_event(r"absolute magnetization\s*=")
 def _on_absolute(run: Run, match: re.Match[str], text: str) -> None:
     if run.scfs:
         run.scfs[-1].absolute_magnetisation = _first(_FIRST_NUMBER, _rest(match, text))
 
 
-@_event("pseudo", r"PseudoPot\. #\s*\d+ for\s+")
+@_event(r"PseudoPot\. #\s*\d+ for\s+")
 def _on_pseudo(run: Run, match: re.Match[str], text: str) -> None:
     element = _rest(match, text).split()[:1]
     lines = _lines_after(match, text, 2)
@@ -262,7 +261,7 @@ def _on_pseudo(run: Run, match: re.Match[str], text: str) -> None:
         run.pseudos.append(printed)
 
 
-@_event("axes", r"crystal axes:")
+@_event(r"crystal axes:")
 def _on_axes(run: Run, match: re.Match[str], text: str) -> None:
     rows = _vectors([line.partition("(")[2].partition("(")[2] for line in _axes(match, text)])
     if len(rows) == 3:
@@ -273,13 +272,15 @@ def _axes(match: re.Match[str], text: str) -> list[str]:
     return [line for line in _lines_after(match, text, 3) if re.match(r"\s*a\(\d\) = \(", line)]
 
 
-@_event("sites", r"site n\.\s+atom\s+positions \((?:alat|a_0)")
+@_event(r"site n\.\s+atom\s+positions \((?:alat|a_0)")
 def _on_sites(run: Run, match: re.Match[str], text: str) -> None:
     labels: list[str] = []
     places: list[Vector] = []
     lines: list[str] = []
     for line in _lines_after(match, text, run.n_atoms or 0):
-        site = re.match(rf"\s*\d+\s+(\S+)\s+tau\(\s*\d+\) = \(\s*{_N}\s+{_N}\s+{_N}", line)
+        site = re.match(
+            rf"\s*\d+\s+(\S+)\s+tau\(\s*\d+\) = \(\s*{NUMBER}\s+{NUMBER}\s+{NUMBER}", line
+        )
         if site is None:
             return
         labels.append(site[1])
@@ -289,19 +290,19 @@ def _on_sites(run: Run, match: re.Match[str], text: str) -> None:
         run.positions = Positions(tuple(labels), tuple(places), "alat", tuple(lines))
 
 
-@_event("cell", r"CELL_PARAMETERS\b")
+@_event(r"CELL_PARAMETERS\b")
 def _on_cell(run: Run, match: re.Match[str], text: str) -> None:
     option = _rest(match, text)
     rows = _vectors(_lines_after(match, text, 3))
     if len(rows) == 3:
-        alat = re.search(rf"alat\s*=\s*{_N}", option)
+        alat = re.search(rf"alat\s*=\s*{NUMBER}", option)
         unit = "alat" if "alat" in option else "bohr" if "bohr" in option else "angstrom"
         run.cell = Cell(
             (rows[0], rows[1], rows[2]), unit, number(alat[1]) if alat else run.alat_bohr
         )
 
 
-@_event("atoms", r"ATOMIC_POSITIONS\b")
+@_event(r"ATOMIC_POSITIONS\b")
 def _on_positions(run: Run, match: re.Match[str], text: str) -> None:
     unit = re.sub(r"[(){}\s]", "", _rest(match, text)).lower() or "alat"
     labels: list[str] = []
@@ -322,19 +323,19 @@ def _on_positions(run: Run, match: re.Match[str], text: str) -> None:
         run.from_save = False
 
 
-@_event("bfgsend", r"bfgs converged in")
+@_event(r"bfgs converged in")
 def _on_bfgs_converged(run: Run, match: re.Match[str], text: str) -> None:
     run.bfgs_converged = True
     counts = re.findall(r"\d+", _rest(match, text))
     run.bfgs_steps = int(counts[1]) if len(counts) > 1 else run.bfgs_steps
 
 
-@_event("mdstep", r"Entering Dynamics:")
+@_event(r"Entering Dynamics:")
 def _on_md_step(run: Run, match: re.Match[str], text: str) -> None:
     run.md_steps = int(_first(_FIRST_NUMBER, _rest(match, text)) or run.md_steps)
 
 
-@_event("error", r"Error in routine\s+")
+@_event(r"Error in routine\s+")
 def _on_error(run: Run, match: re.Match[str], text: str) -> None:
     routine = _rest(match, text).strip().removesuffix(":")
     message: list[str] = []
@@ -345,14 +346,14 @@ def _on_error(run: Run, match: re.Match[str], text: str) -> None:
     run.errors.append((re.sub(r"\s*\(-?\d+\)$", "", routine), " ".join(message).strip()))
 
 
-@_event("clock", r"PWSCF\s+:")
+@_event(r"PWSCF\s+:")
 def _on_clock(run: Run, match: re.Match[str], text: str) -> None:
     wall = re.search(r"CPU\s*(.*?)\s*WALL", _rest(match, text))
     if wall is not None:
         run.wall_s = parse_duration_s(wall[1])
 
 
-@_event("done", r"JOB DONE\.")
+@_event(r"JOB DONE\.")
 def _on_done(run: Run, match: re.Match[str], text: str) -> None:
     run.job_done = True
     after = text[match.end() :].lstrip()
@@ -368,20 +369,24 @@ def _vectors(lines: list[str]) -> list[Vector]:
     return found
 
 
-def parse_duration_s(text: str) -> float | None:
-    """Seconds of a duration such as ``2.90s``, ``1m12.30s``, ``3h 4m`` or ``1d 2h 3m``."""
-    units: Mapping[str, float] = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
-    parts = re.findall(r"(\d+(?:\.\d*)?)\s*([dhms])", text)
-    return sum(float(n) * units[unit] for n, unit in parts) if parts else None
+for _begin, _attribute, _kind in _SIMPLE:
+    _event(_begin)(_simple(_attribute, _kind))
+for _begin, _attribute in _FLAGS:
+    _event(_begin)(_flag(_attribute))
+
+_HANDLERS: Final = {f"e{index}": handler for index, (_, handler) in enumerate(_EVENTS)}
 
 
-for _name, (_pattern, _attribute, _kind) in _SIMPLE.items():
-    _EVENTS[_name] = (_pattern, _simple(_attribute, _kind))
-for _name, (_pattern, _attribute) in _FLAGS.items():
-    _EVENTS[_name] = (_pattern, _flag(_attribute))
+def _compile() -> re.Pattern[str]:
+    """One pattern for all events; an empty group at its end says which it is.
 
-_HANDLERS: Final = {name: handler for name, (_, handler) in _EVENTS.items()}
-_PATTERN: Final = re.compile(
-    f"^ *(?:{'|'.join(f'(?P<{name}>{pattern})' for name, (pattern, _) in _EVENTS.items())})",
-    re.MULTILINE,
-)
+    Sorted by their first letter: a line that begins with another one is passed over at once.
+    """
+    by_letter: dict[str, list[str]] = {}
+    for index, (pattern, _) in enumerate(_EVENTS):
+        by_letter.setdefault(pattern[0], []).append(f"{pattern[1:]}(?P<e{index}>)")
+    letters = (f"{letter}(?:{'|'.join(rest)})" for letter, rest in by_letter.items())
+    return re.compile(f"^ *(?:{'|'.join(letters)})", re.MULTILINE)
+
+
+_PATTERN: Final = _compile()

@@ -21,8 +21,10 @@ from crystalmath.structures.formula import reduced_formula
 
 ENDINGS: Final = (".in", ".pwi", ".pw")
 MAX_DECK_BYTES: Final = 8 * 1024**2
-CLEAN_STOP: Final = 0.95
-"""Part of the time limit after which pw.x shall stop by itself, so that it can be continued."""
+STOP_EARLIER: Final = 0.05
+"""Part of the time limit that pw.x gets for stopping by itself, so that it can be continued;"""
+LEAST_EARLIER_S: Final = 30.0
+"""but not less than this, or a quarter of a short limit: an iteration has to end and be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,8 @@ def _for_job_directory(deck: Deck, walltime_s: float | None) -> tuple[Deck, list
             if before is not None:
                 notes.append(f"{key} = '{before}' was set to '{wanted}', in the job directory")
     if walltime_s is not None:
-        limit_s = max(1, int(walltime_s * CLEAN_STOP))
+        earlier_s = max(walltime_s * STOP_EARLIER, min(LEAST_EARLIER_S, walltime_s / 4))
+        limit_s = max(1, int(walltime_s - earlier_s))
         asked = deck.value("control", "max_seconds")
         if not isinstance(asked, int | float) or asked > limit_s:
             deck = deck.with_value("control", "max_seconds", limit_s)

@@ -77,13 +77,16 @@ def load_crash(directory: Path) -> tuple[str, str] | None:
     return None if match is None else (match[1], " ".join(match[2].split()))
 
 
-def find_run_deck(directory: Path, run: Run) -> tuple[str, Deck] | None:
-    """The deck that an output names, when it is there; its name and what it holds."""
+def find_run_deck(directory: Path, run: Run) -> tuple[Path, Deck] | None:
+    """The deck that an output names, where it is still there, and what it holds."""
     if run.deck is None:
         return None
-    name = run.deck if not run.deck.startswith("/") else Path(run.deck).name
-    deck = load_deck(directory / name)
-    return None if deck is None else (name, deck)
+    # pw.x prints the name as it was given: absolute, or relative to where it ran.
+    for path in (directory / run.deck, directory / Path(run.deck).name):
+        deck = load_deck(path)
+        if deck is not None:
+            return path, deck
+    return None
 
 
 def load_deck(path: Path) -> Deck | None:

@@ -109,7 +109,7 @@ def _forces(scf: Scf, n_atoms: int | None) -> dict[str, Any]:
         document["total_force_ev_per_a"] = total * RYDBERG_PER_BOHR_EV_PER_ANGSTROM
     if n_atoms and len(scf.forces_ry_per_bohr) == n_atoms:
         forces = [
-            [component * RYDBERG_PER_BOHR_EV_PER_ANGSTROM for component in force]
+            [component * RYDBERG_PER_BOHR_EV_PER_ANGSTROM + 0.0 for component in force]
             for force in scf.forces_ry_per_bohr
         ]
         document["fmax_ev_per_a"] = max(sqrt(sum(c * c for c in force)) for force in forces)
@@ -122,7 +122,7 @@ def _stress(scf: Scf) -> dict[str, Any]:
     if scf.pressure_kbar is None or not scf.stress_ry_per_bohr3:
         return {}
     to_ev_per_a3 = RYDBERG_EV / BOHR_ANGSTROM**3
-    stress = [[-value * to_ev_per_a3 for value in row] for row in scf.stress_ry_per_bohr3]
+    stress = [[0.0 - value * to_ev_per_a3 for value in row] for row in scf.stress_ry_per_bohr3]
     return {
         "pressure_kbar": scf.pressure_kbar,
         "pressure_gpa": scf.pressure_kbar / KBAR_PER_GPA,

@@ -15,15 +15,19 @@ from typing import Any
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.forces import task as files
 from crystalmath.codes.forces.engines import ENGINES, PLANNED, check_elements, find_engine
+from crystalmath.codes.forces.finished import proceed, read, recognise
 from crystalmath.codes.forces.options import ALIASES, TASKS, resolve_options
 from crystalmath.codes.forces.outcome import judge_result, load_steps, progress_text, series_of
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import (
+    Continuation,
     EndReceipt,
+    Finished,
     InputFile,
     JobRequest,
     Prepared,
     Progress,
+    Reading,
     Verdict,
 )
 
@@ -123,6 +127,24 @@ class ForcesAdapter:
     def series(self, directory: Path) -> Mapping[str, Any]:
         """Return energy, largest force, largest stress, volume and a per step."""
         return series_of(load_steps(directory))
+
+    def recognise(self, path: Path) -> Finished | None:
+        """Recognise a directory by its ``input.json`` and what the program wrote beside it."""
+        return recognise(path)
+
+    def read(self, path: Path) -> Reading | None:
+        """Judge by ``result.json``; a run that has none did not come to its end."""
+        return read(path)
+
+    def proceed(self, directory: Path, request: JobRequest, reason: str | None) -> Continuation:
+        """Go on from the geometry of the checkpoint.
+
+        Raises
+        ------
+        InputRejected
+            There is nothing to go on from.
+        """
+        return proceed(directory, request, reason)
 
 
 def _task(name: str | None) -> str:

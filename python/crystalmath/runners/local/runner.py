@@ -26,7 +26,6 @@ from crystalmath.services.ports import EndReceipt, Handle, Launch, Observation
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _RECEIPT_FIELDS = tuple(field.name for field in fields(EndReceipt))
 _ALIVE = frozenset({"claimed", "running"})
-_JOB_VARIABLES = frozenset({procfs.KEY_VARIABLE, procfs.ATTEMPT_VARIABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class LocalRunner:
         self._durations = durations if durations is not None else Durations()
         base = os.environ if environment is None else environment
         # A daemon that was started from within a job must not pass that job's key on.
-        self._environment = {k: v for k, v in base.items() if k not in _JOB_VARIABLES}
+        self._environment = {k: v for k, v in base.items() if k not in procfs.JOB_VARIABLES}
 
     def launch(self, launch: Launch) -> None:
         """Start the program once: an attempt that is claimed already is left alone.

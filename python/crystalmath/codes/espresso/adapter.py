@@ -1,0 +1,118 @@
+"""Adapter of the code ``espresso``: pw.x of Quantum ESPRESSO, from a deck that exists.
+
+It wires the modules of this folder together. Built by ``api``, called by the job services.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crystalmath.codes.espresso import foreign, proceed
+from crystalmath.codes.espresso import prepare as preparing
+from crystalmath.codes.espresso.options import TASKS, EspressoOptions
+from crystalmath.codes.espresso.program import PROGRAM, find_program
+from crystalmath.codes.espresso.reading import (
+    find_outputs,
+    find_run_deck,
+    load_crash,
+    load_run,
+)
+from crystalmath.codes.espresso.series import progress_of, series_of
+from crystalmath.codes.espresso.verdict import judge_run
+from crystalmath.services.ports import (
+    Continuation,
+    EndReceipt,
+    Finished,
+    JobRequest,
+    Prepared,
+    Progress,
+    Reading,
+    Verdict,
+)
+
+
+class EspressoAdapter:
+    """Implements ``services.ports.CodeAdapter``."""
+
+    name = "espresso"
+    title = "plane-wave DFT with pw.x of Quantum ESPRESSO"
+    tasks: tuple[str, ...] = TASKS
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the schema of ``inputs`` and where pw.x is."""
+        executable = find_program()
+        description: dict[str, Any] = {
+            "parameters": EspressoOptions.model_json_schema(),
+            "executable": executable,
+            "engines": [],
+        }
+        if executable is None:
+            description["problem"] = f"{PROGRAM} is not in PATH"
+            description["absent"] = True
+        return description
+
+    def prepare(self, request: JobRequest) -> Prepared:
+        """Check the deck, find what it needs, set it up for its directory.
+
+        Raises
+        ------
+        InvalidParams, InputRejected
+            With the field at fault.
+        """
+        return preparing.prepare(request)
+
+    def progress(self, directory: Path) -> Progress | None:
+        """Return the last SCF iteration and ionic step."""
+        outputs = find_outputs(directory)
+        return progress_of(outputs[0]) if outputs else None
+
+    def judge(self, directory: Path, end: EndReceipt | None) -> Verdict:
+        """Judge by the exit code and the output; ``JOB DONE`` is no proof."""
+        outputs = find_outputs(directory)
+        path = outputs[0] if outputs else directory / "stdout.log"
+        return _judge(path, end).verdict
+
+    def series(self, directory: Path) -> Mapping[str, Any]:
+        """Return the SCF by iteration; energy, force, volume and cell by geometry."""
+        outputs = find_outputs(directory)
+        return series_of(load_run(outputs[0])) if outputs else {}
+
+    def recognise(self, path: Path) -> Finished | None:
+        """Say what a calculation by hand consists of."""
+        return foreign.recognise(path)
+
+    def read(self, path: Path) -> Reading | None:
+        """Judge an output by itself, without an exit code."""
+        output = foreign.find_output(path)
+        return None if output is None else _judge(output, None)
+
+    def proceed(self, directory: Path, request: JobRequest, reason: str | None) -> Continuation:
+        """Go on from the saved state or the last geometry, with what failed set right.
+
+        Raises
+        ------
+        InputRejected
+            There is nothing to go on from.
+        """
+        return proceed.proceed(directory, request, reason)
+
+
+def _judge(output: Path, end: EndReceipt | None) -> Reading:
+    directory = output.parent
+    run = load_run(output)
+    deck = find_run_deck(directory, run)
+    verdict = judge_run(
+        run,
+        task=None if deck is None else deck[1].calculation,
+        directory=directory,
+        end=end,
+        crash=None if run.job_done else load_crash(directory),
+    )
+    return Reading(
+        verdict=verdict,
+        task=verdict.results["task"],
+        formula=verdict.results.get("formula"),
+        n_atoms=run.n_atoms,
+    )

@@ -1,0 +1,69 @@
+"""What the tests of this folder need of the testbed: set up once, by its own scripts.
+
+``qe``
+    Quantum ESPRESSO and its pseudopotentials (``qe-up``): a :class:`QuantumEspresso`.
+``bench``
+    The job services with the code ``espresso`` and the real local runner.
+
+The tests are skipped unless ``scripts/test`` runs them with ``--testbed``, or ``CI=true``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.runners.local.runner import LocalRunner
+from suite import NO_TESTBED, RUN_TESTBED
+from support.service_fakes import Bench
+
+_SET_UP_S = 800
+
+
+@dataclass(frozen=True, slots=True)
+class QuantumEspresso:
+    """What ``qe-up`` has installed."""
+
+    pw_x: Path
+    pseudo: Path
+    decks: Path
+
+    def deck(self, name: str) -> str:
+        """The text of one of the testbed's decks."""
+        return (self.decks / f"{name}.in").read_text(encoding="utf-8")
+
+
+def testbed_folder() -> Path:
+    """The folder of the scripts; skips the test where it must not be set up."""
+    if os.environ.get("CI") != "true" and RUN_TESTBED not in os.environ:
+        pytest.skip(NO_TESTBED)
+    return Path(os.environ.get("CRYSTALMATH_TESTBED", Path(__file__).parent))
+
+
+@pytest.fixture(scope="session")
+def qe() -> QuantumEspresso:
+    folder = testbed_folder()
+    done = subprocess.run(
+        [folder / "qe-up"], capture_output=True, text=True, check=False, timeout=_SET_UP_S
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    place = re.search(r"pseudopotentials in (\S+) for", done.stdout)
+    program = shutil.which("pw.x")
+    assert place is not None, done.stdout
+    assert program is not None, os.environ.get("PATH")
+    return QuantumEspresso(Path(program), Path(place[1]), folder / "qe")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path, runner=LocalRunner(), code=EspressoAdapter())
+    yield made
+    made.close()
