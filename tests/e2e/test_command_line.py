@@ -1,0 +1,124 @@
+"""What a user types, with the real client, the real daemon and real programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Terminal
+from support.daemon import wait_until
+
+COPPER = ("submit", "examples/copper.cif", "--task", "relax", "--engine", "emt")
+
+
+def test_one_command_ends_with_a_relaxed_crystal(terminal: Terminal) -> None:
+    done = terminal.run(*COPPER, "--wait")
+    assert done.returncode == 0, done.stderr
+    lattice = re.search(r"a = (\d\.\d+) Å", done.stdout)
+    assert lattice is not None, done.stdout
+    assert float(lattice[1]) == pytest.approx(3.590, abs=0.002)
+    assert re.search(r"energy +-0\.028\d* eV", done.stdout)
+    assert "starting the daemon" in done.stderr
+    for later in (("show", "1"), ("log", "1")):
+        shown = terminal.run(*later)
+        assert shown.returncode == 0
+        assert "3.589" in shown.stdout
+    (row,) = terminal.json("jobs")["data"]
+    assert row["state"] == "COMPLETED"
+    assert row["science"]["energy_ev"] == pytest.approx(-0.0281460, abs=1e-6)
+
+
+def test_a_script_with_arguments_from_another_directory(terminal: Terminal, tmp_path: Path) -> None:
+    script = tmp_path / "count.sh"
+    script.write_text("#!/bin/sh\nseq 3\n", encoding="utf-8")
+    script.chmod(0o755)
+    done = terminal.run("submit", "count.sh", "--wait", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert terminal.run("log", "1").stdout == "1\n2\n3\n"
+    assert terminal.json("files", "1")["data"]
+
+
+def test_failures_end_with_one_and_say_why(terminal: Terminal, tmp_path: Path) -> None:
+    script = tmp_path / "bad.sh"
+    script.write_text("#!/bin/sh\necho the deck is wrong >&2\nexit 4\n", encoding="utf-8")
+    script.chmod(0o755)
+    done = terminal.run("submit", str(script), "--wait")
+    assert done.returncode == 1
+    assert "the deck is wrong" in done.stdout + done.stderr
+    gone = terminal.run("submit", "nothing.cif", "--task", "relax", "--engine", "emt")
+    assert gone.returncode in (1, 2)
+    assert "nothing.cif" in gone.stderr
+    unknown = terminal.run("show", "99", "--json")
+    assert unknown.returncode == 1
+    assert json.loads(unknown.stdout)["error"]["kind"] == "not_found"
+
+
+def test_interrupting_the_wait_leaves_the_job_alone(terminal: Terminal, tmp_path: Path) -> None:
+    script = tmp_path / "long.sh"
+    script.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    script.chmod(0o755)
+    waiting = terminal.popen("submit", str(script), "--wait")
+    wait_until(terminal.daemon.answers, "the daemon runs")
+
+    def running() -> bool:
+        jobs = terminal.daemon.call("jobs.list")
+        return bool(jobs) and jobs[0]["state"] == "RUNNING"
+
+    wait_until(running, "the job runs")
+    waiting.send_signal(signal.SIGINT)
+    _, err = waiting.communicate(timeout=60)
+    assert waiting.returncode == 130
+    assert "1" in err
+    assert running()
+    assert terminal.run("cancel", "1").returncode == 0
+    wait_until(lambda: terminal.daemon.call("jobs.list")[0]["state"] == "CANCELLED", "it is ended")
+
+
+def test_waiting_survives_the_death_of_the_daemon(terminal: Terminal, tmp_path: Path) -> None:
+    script = tmp_path / "gate.sh"
+    gate = tmp_path / "go"
+    script.write_text(
+        f"#!/bin/sh\nwhile [ ! -e {gate} ]; do sleep 0.05; done\necho through\n", encoding="utf-8"
+    )
+    script.chmod(0o755)
+    waiting = terminal.popen("submit", str(script), "--wait")
+    wait_until(terminal.daemon.answers, "the daemon runs")
+
+    def running() -> bool:
+        jobs = terminal.daemon.call("jobs.list")
+        return bool(jobs) and jobs[0]["state"] == "RUNNING"
+
+    wait_until(running, "the job runs")
+    os.kill(terminal.daemon.pid(), signal.SIGKILL)
+    gate.touch()
+    _, err = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0, err
+    assert len(terminal.daemon.call("jobs.list")) == 1
+
+
+def test_many_first_commands_start_one_daemon(terminal: Terminal) -> None:
+    clients = [terminal.popen("jobs", "--json") for _ in range(12)]
+    for client in clients:
+        out, err = client.communicate(timeout=60)
+        assert client.returncode == 0, err
+        assert json.loads(out)["data"] == []
+    instances = {terminal.json("call", "system.hello")["data"]["instance"] for _ in range(3)}
+    assert len(instances) == 1
+    starts = [line for line in terminal.daemon.log_lines() if line.get("msg") == "ready"]
+    assert len(starts) <= 1
+
+
+def test_output_into_a_closed_pipe_ends_quietly(terminal: Terminal) -> None:
+    terminal.json("jobs")
+    done = subprocess.run(
+        f"{terminal.program} completions bash | head -n 1", shell=True, env=terminal.env,
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout
+    assert done.stderr == ""
