@@ -1,10 +1,15 @@
-"""For all Python tests: how Hypothesis searches."""
+"""For all Python tests: signals as in the foreground, and how Hypothesis searches."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
+
+# A shell starts background programs with these ignored, and children would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 # No deadline per example: on a busy machine it would measure the machine. CI takes the same
 # examples every time; at home the search goes on.

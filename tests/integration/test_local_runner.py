@@ -253,8 +253,16 @@ def test_directory_umask_input_and_groups(job: Job) -> None:
     assert os.getpgid(supervisor) not in (pid, os.getpgid(0))
 
 
-def test_a_program_gets_its_signals_as_a_shell_would_give_them(job: Job) -> None:
-    pid = job.python("pass")
+@pytest.mark.parametrize("ignored", [None, signal.SIGQUIT, signal.SIGTERM])
+def test_a_program_gets_its_signals_as_a_shell_would_give_them(
+    job: Job, ignored: signal.Signals | None
+) -> None:
+    before = signal.signal(ignored, signal.SIG_IGN) if ignored else None
+    try:
+        pid = job.python("pass")
+    finally:
+        if ignored:
+            signal.signal(ignored, before)
     facts = dict(
         line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line
     )

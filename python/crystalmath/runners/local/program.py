@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 _ERRNO_BYTES = 4
 _SHEBANG_BYTES = 256
-# Ignored or blocked by Python or by the supervisor; an ignored signal would stay so after exec.
-_RESET = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ)
+# An ignored signal stays so after exec. Python and the supervisor ignore some; the others came with
+# whatever started the daemon (a shell starts background programs with INT and QUIT ignored).
+_RESET = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
 
 
 class NotStarted(Exception):
