@@ -41,7 +41,7 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Keep this process, and what it starts, on one of its cores; nothing where that is not known."""
+    """Keep this process, and what it starts, on one core, where the system allows that."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -95,6 +95,6 @@ def _targets(ledger: Ledger, codec: str) -> list[Target]:
             ledger.ratio(beside, f"system.ping [{codec}]"),
         ),
         Target(f"system.ping p99 under load, ms [{codec}]", 5 if fast else 10, loaded_ms),
-        # Four questions to the database and a look at the job's directory; 30 would be one question.
+        # Four questions to the database and a look at the directory; 30 would be one question.
         Target(f"jobs.get p50 / raw p50 [{codec}]", 120, get.ratio_p50, provisional=True),
     ]
