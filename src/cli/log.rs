@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::output::{self, Failure, Outcome};
 use super::session::Session;
-use crate::rpc::types::{LogParams, LogParamsStream, LogResult, calls};
+use crate::rpc::types::{LogParams, LogStream, LogResult, calls};
 
 const PAGE_BYTES: i64 = 256 * 1024;
 const FOLLOW_EVERY: Duration = Duration::from_millis(500);
@@ -30,7 +30,7 @@ pub struct Args {
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     let first = LogParams {
         id: args.id,
-        stream: Some(LogParamsStream::from(args.stream.as_str())),
+        stream: Some(LogStream::from(args.stream.as_str())),
         offset: args.tail.is_none().then_some(0),
         limit: Some(PAGE_BYTES),
         tail: args.tail,

@@ -14,12 +14,9 @@ _TEMPLATES = "Templates come with the deck writers; write the input file yoursel
 _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
 _ENGINES = "Isolated force engines come later; code `forces` with engine `emt` works now."
 _EXTENSIONS = "Extensions come after the isolated force engines."
-_EVENTS = "Events come with the terminal UI; poll `jobs.list` with `if_rev` meanwhile."
 _READ = "Reading foreign outputs comes with the code adapters."
 
 PLANNED: Final[dict[str, str]] = {
-    "events.subscribe": _EVENTS,
-    "events.unsubscribe": _EVENTS,
     "jobs.continue": "Restarting from a checkpoint comes later; use `jobs.rerun` meanwhile.",
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
     "jobs.import_results": _READ,
