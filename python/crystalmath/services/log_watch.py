@@ -81,12 +81,12 @@ class LogWatch:
     def look(self) -> bool:
         """Look at every watched job once; False when there is none that may still grow."""
         wanted = self._hub.watched(TOPIC)
+        for job_id in wanted - self._jobs.keys():
+            self._begin(job_id)
         with self._lock:
             ended, self._ended = self._ended, set()
             for gone in self._jobs.keys() - wanted:
                 del self._jobs[gone]
-        for job_id in wanted - self._jobs.keys():
-            self._begin(job_id)
         for job_id, watched in list(self._jobs.items()):
             self._hub.publish(list(_grown(job_id, watched)))
             if job_id in ended:
