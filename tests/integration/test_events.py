@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import threading
 import time
@@ -12,8 +14,16 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from crystalmath.client import Client
 from crystalmath.contract.events import EventsNotify
-from support.daemon import Daemon, RawSocket, RpcFailure, resident_kib, wait_until
+from support.daemon import (
+    PATIENCE_S,
+    Daemon,
+    RawSocket,
+    RpcFailure,
+    resident_kib,
+    wait_until,
+)
 
 NOTIFY: TypeAdapter[EventsNotify] = TypeAdapter(EventsNotify)
 
@@ -254,3 +264,22 @@ def test_a_real_job_is_told_from_its_submission_to_its_end(daemon: Daemon) -> No
         assert sizes == sorted(sizes)
         assert one.data("jobs.delete", {"ids": [number]})[0]["ok"] is True
         one.until(lambda e: e == {"topic": "jobs", "kind": "job_removed", "id": number})
+
+
+def test_the_python_client_iterates_and_outlives_the_daemon(
+    make_daemon: Callable[..., Daemon],
+) -> None:
+    daemon = make_daemon()
+    daemon.start()
+    with Client(daemon.socket, env=daemon.env) as client:
+        with client.events("jobs", timeout_s=PATIENCE_S) as events:
+            publish(daemon, 1, 1)
+            assert next(events)["job"]["id"] == 1
+            os.kill(daemon.pid(), signal.SIGKILL)
+            wait_until(lambda: not daemon.answers(), "it is dead")
+            daemon.start()
+            assert next(events) == {"kind": "resync"}
+            publish(daemon, 2, 2)
+            assert [next(events)["job"]["id"] for _ in range(2)] == [1, 2]
+        with client.events("jobs", timeout_s=0.01) as events, pytest.raises(TimeoutError):
+            next(events)
