@@ -85,6 +85,8 @@ def test_a_batch_is_answered_before_anything_is_told() -> None:
     with wired(subscribe) as wire:
         wire.send([request("events.subscribe", 1), request("other", 2)], request("ping", 3))
         assert wire.reply()["result"] == "pong"
+        # Whatever follows a reply is done when the next one is there.
+        assert wire.ask(request("ping", 4))["result"] == "pong"
         assert wire.connection._feed.held
         subscribe.other.set()
         assert [reply["id"] for reply in wire.reply()] == [1, 2]
