@@ -16,6 +16,7 @@ mod guess;
 mod jobs;
 mod log;
 mod man;
+mod news;
 mod output;
 mod overview;
 mod params;
@@ -27,6 +28,7 @@ mod submit;
 mod table;
 mod text;
 mod wait;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -78,6 +80,8 @@ pub enum Command {
     Show(show::Args),
     /// Print a job's output
     Log(log::Args),
+    /// Tell every change of jobs until they end
+    Watch(watch::Args),
     /// End jobs, with everything they started
     Cancel(cancel::Args),
     /// Submit a job again, from the same input
@@ -132,6 +136,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Jobs(args) => jobs::run(session, &args),
         Command::Show(args) => show::run(session, &args),
         Command::Log(args) => log::run(session, &args),
+        Command::Watch(args) => watch::run(session, &args),
         Command::Cancel(args) => cancel::run(session, &args),
         Command::Rerun(args) => rerun::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),

@@ -27,25 +27,11 @@ pub use launch::{Binary, LaunchPlan, Notice, Places};
 pub use timing::Timing;
 
 use crate::error::{IpcError, Result};
-use crate::rpc::{BridgeReply, BridgeRequest, BridgeService};
+pub use crate::rpc::ConnState;
+use crate::rpc::{BridgeReply, BridgeRequest, BridgeService, EventSource, Listener, Subscription};
 use connector::{Connector, Route};
 use engine::Engine;
 use paths::Surroundings;
-
-/// How the connection is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConnState {
-    /// The first connection is being made.
-    Starting,
-    /// Connected, and hello was answered.
-    Ready,
-    /// Something listens, but does not answer.
-    Busy,
-    /// The connection ended; the next one is being made.
-    Reconnecting,
-    /// No connection can be made, and why.
-    Down(String),
-}
 
 /// What came from the daemon and belonged to no call that waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -146,7 +132,9 @@ impl IpcClient {
     /// # Errors
     /// As [`IpcClient::connect`].
     pub fn connect_to_with(path: &Path, timing: Timing) -> Result<Self> {
-        Self::ready(Route::Exact(path.to_owned()), timing)
+        let client = Self::begin(Route::Exact(path.to_owned()), timing)?;
+        client.engine.0.wait_connected()?;
+        Ok(client)
     }
 
     /// [`IpcClient::connect`] with other options.
@@ -154,6 +142,17 @@ impl IpcClient {
     /// # Errors
     /// As [`IpcClient::connect`].
     pub fn connect_with(options: Options) -> Result<Self> {
+        let client = Self::open(options)?;
+        client.engine.0.wait_connected()?;
+        Ok(client)
+    }
+
+    /// A client that is still looking for its daemon: it returns at once, and
+    /// [`listen`](EventSource::listen) tells when there is a connection. Calls wait for it.
+    ///
+    /// # Errors
+    /// There is no path for the socket, or this machine starts no more threads.
+    pub fn open(options: Options) -> Result<Self> {
         let Options {
             socket,
             start,
@@ -170,17 +169,15 @@ impl IpcClient {
             around: Box::new(surroundings),
             plan: start.then_some(launch),
         };
-        Self::ready(route, timing)
+        Self::begin(route, timing)
     }
 
-    fn ready(route: Route, timing: Timing) -> Result<Self> {
+    fn begin(route: Route, timing: Timing) -> Result<Self> {
         let engine = Engine::start(Connector::new(route, timing.clone()), timing)?;
-        let client = Self {
+        Ok(Self {
             engine: Arc::new(Owner(engine)),
             replies: None,
-        };
-        client.engine.0.wait_connected()?;
-        Ok(client)
+        })
     }
 
     /// The same connection, with a channel for the answers of [`BridgeService`] functions.
@@ -271,5 +268,15 @@ impl BridgeService for IpcClient {
             });
         };
         self.send_with(what.method(), params, Box::new(answer))
+    }
+}
+
+impl EventSource for IpcClient {
+    fn listen(&self, listener: Listener) {
+        self.engine.0.listen(listener);
+    }
+
+    fn subscribe(&self, topics: &[&str]) -> Subscription {
+        self.engine.0.subscribe(topics)
     }
 }

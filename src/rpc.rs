@@ -1,15 +1,17 @@
 //! The methods of the daemon, as the program uses them.
 //!
-//! `types` is generated from the daemon's contract; [`BridgeService`] is the interface that the
-//! terminal UI's runtime holds, and [`MemoryBridge`] answers it without a daemon.
+//! `types` is generated from the daemon's contract; [`BridgeService`] and [`EventSource`] are the
+//! interfaces that the terminal UI's runtime holds, and [`MemoryBridge`] stands for a daemon in both.
 
 mod bridge;
+mod events;
 mod memory;
 pub mod types;
 
 use serde_json::Value;
 
 pub use bridge::{BridgeReply, BridgeService};
+pub use events::{ConnState, EventSource, Listener, Notification, Subscription};
 pub use memory::MemoryBridge;
 pub use types::{BridgeRequest, METHODS, MethodInfo, SCHEMA_SHA256, method};
 

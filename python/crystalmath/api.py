@@ -22,12 +22,15 @@ from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
+from crystalmath.services.log_watch import LogWatch
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_server import ControllerSettings, ServerPort
 from crystalmath.services.pump import Pump, PumpTiming
 from crystalmath.services.steps import Steps
 from crystalmath.services.submission import Desk
+from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.store import open_store
@@ -40,6 +43,7 @@ READ_STRUCTURE_S: Final = 50.0
 NAMESPACES: Final[Mapping[str, type]] = {
     "system": SystemService,
     "diagnosis": DiagnosisService,
+    "events": EventsService,
     "jobs": JobsService,
     "codes": CodesService,
 }
@@ -77,7 +81,10 @@ class CrystalController:
                 f"the data directory cannot be used: {error.strerror}",
                 hint="check its permissions and free space, or give another with --data-dir",
             ) from error
-        self._store = open_store(self._database)
+        changes = JobEvents(server.hub, time.time)
+        self._store = open_store(self._database, changes)
+        self._logs = LogWatch(server.hub, self._store, self._directories, settings.log_watch_s)
+        changes.on_ended = self._logs.job_ended
         steps = Steps(
             store=self._store,
             codes=codes,
@@ -93,6 +100,7 @@ class CrystalController:
             clock=time.time,
         )
         self.system = SystemService(server)
+        self.events = EventsService(server.hub, on_subscribed=self._logs.wake)
         self.codes = CodesService(codes)
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores
@@ -127,11 +135,13 @@ class CrystalController:
         """
         migrate(self._store.engine, self._database, self._server.progress)
         self._directories.sweep(self._store.is_known)
+        self._logs.start()
         self._pump.start()
 
     def close(self) -> None:
         """Stop the pump and close the database. Local jobs go on."""
         self._pump.stop()
+        self._logs.stop()
         self._store.close()
 
     def job_counts(self) -> dict[str, int]:

@@ -90,7 +90,7 @@ fn row(job: &JobSummary) -> Vec<Cell> {
 }
 
 /// The one thing to know about the job: how it ended, or how far it is.
-fn outcome(job: &JobSummary) -> String {
+pub(super) fn outcome(job: &JobSummary) -> String {
     match (
         &job.attention,
         job.state.as_str(),

@@ -3,12 +3,17 @@
 use std::thread;
 use std::time::Duration;
 
+use super::news::{News, Told};
 use super::output::{self, Failure, Outcome};
 use super::session::Session;
-use crate::rpc::types::{LogParams, LogParamsStream, LogResult, calls};
+use super::text;
+use crate::rpc::types::{LogParams, LogResult, LogStream, calls};
 
 const PAGE_BYTES: i64 = 256 * 1024;
+/// Between two looks, where the daemon has no events.
 const FOLLOW_EVERY: Duration = Duration::from_millis(500);
+/// Nothing has to be done meanwhile: an interrupt ends the program.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Arguments of `log`.
 #[derive(Debug, clap::Args)]
@@ -30,7 +35,7 @@ pub struct Args {
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     let first = LogParams {
         id: args.id,
-        stream: Some(LogParamsStream::from(args.stream.as_str())),
+        stream: Some(LogStream::from(args.stream.as_str())),
         offset: args.tail.is_none().then_some(0),
         limit: Some(PAGE_BYTES),
         tail: args.tail,
@@ -45,17 +50,43 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         return whole_document(session, first);
     }
     let mut params = first;
+    let mut news = follow(session, args)?;
     loop {
         let page = session.call::<calls::JobsLog>(&params)?.read.data;
         output::text(&page.text)?;
         if page.eof || (!args.follow && complete(&page)) {
             return Ok(0);
         }
-        if page.offset >= page.size {
+        if page.offset >= page.size && !grown(news.as_ref(), &args.stream, page.offset) {
+            news = None;
             thread::sleep(FOLLOW_EVERY);
         }
         params.tail = None;
         params.offset = Some(page.offset);
+    }
+}
+
+/// Events that tell when there is more to read, where the daemon has them.
+fn follow(session: &Session, args: &Args) -> Result<Option<News>, Failure> {
+    if !args.follow {
+        return Ok(None);
+    }
+    let topics = [format!("log:{}", args.id), format!("job:{}", args.id)];
+    Ok(News::of(session.client()?, &[&topics[0], &topics[1]]))
+}
+
+/// Wait until there is more to read, or the job has ended; false when nothing tells.
+fn grown(news: Option<&News>, stream: &str, offset: i64) -> bool {
+    let Some(news) = news else { return false };
+    loop {
+        match news.next(PATIENCE) {
+            Told::Log(log) if log.stream.as_str() == stream && log.size != offset => return true,
+            Told::Job(job) if text::ended(job.state.as_str()) => return true,
+            // A connection that is lost shows in the next call, as without events.
+            Told::Removed(_) | Told::LookAgain | Told::Away => return true,
+            Told::Log(_) | Told::Job(_) | Told::Nothing => {}
+            Told::Over => return false,
+        }
     }
 }
 

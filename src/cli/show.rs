@@ -26,7 +26,7 @@ fn render(job: &Job, colour: bool) -> String {
         "code",
         &what.into_iter().flatten().collect::<Vec<_>>().join(" "),
     ));
-    if !matches!(job.state.as_str(), "COMPLETED" | "FAILED" | "CANCELLED") {
+    if !text::ended(job.state.as_str()) {
         lines.push(field("progress", &job.progress.text));
     }
     lines.extend(

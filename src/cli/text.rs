@@ -25,6 +25,12 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// Whether a state is an end.
+#[must_use]
+pub fn ended(state: &str) -> bool {
+    matches!(state, "COMPLETED" | "FAILED" | "CANCELLED")
+}
+
 /// A number of bytes: `812 B`, `4.1 MiB`.
 #[must_use]
 pub fn bytes(count: u64) -> String {

@@ -12,19 +12,20 @@ use serde_json::{Value, json};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
+use super::news::{News, Told};
 use super::output::{Failure, INTERRUPTED, Outcome};
 use super::results;
 use super::session::{Session, note};
 use super::text;
 use crate::error::{IpcError, Result};
-use crate::rpc::types::{Job, Reply};
+use crate::rpc::types::{Job, JobSummary, Reply};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// How often an interrupt is looked for.
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 /// How long the daemon may be away, e.g. while it is restarted.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Options of everything that can wait for its job.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -54,6 +55,17 @@ pub(super) fn run(session: &Session, id: i64, args: &WaitArgs) -> Outcome {
     Ok(u8::from(job.state.as_str() != "COMPLETED"))
 }
 
+/// A flag that an interrupt sets; a second interrupt ends the program at once, whatever it waits
+/// for.
+pub(super) fn interrupt() -> std::result::Result<Arc<AtomicBool>, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let no_handler = |error| Failure::Io("cannot watch for an interrupt".into(), error);
+    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), interrupted.clone())
+        .map_err(no_handler)?;
+    flag::register(SIGINT, interrupted.clone()).map_err(no_handler)?;
+    Ok(interrupted)
+}
+
 struct Watch<'a> {
     session: &'a Session,
     id: i64,
@@ -64,34 +76,30 @@ struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     fn new(session: &'a Session, id: i64, args: &WaitArgs) -> std::result::Result<Self, Failure> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let no_handler = |error| Failure::Io("cannot watch for an interrupt".into(), error);
-        // A second interrupt ends the program at once, whatever it waits for.
-        flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), interrupted.clone())
-            .map_err(no_handler)?;
-        flag::register(SIGINT, interrupted.clone()).map_err(no_handler)?;
         Ok(Self {
             session,
             id,
             until: args
                 .timeout
                 .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
-            interrupted,
+            interrupted: interrupt()?,
             line: Line::new(session.globals.json),
         })
     }
 
     fn until_ended(&mut self) -> std::result::Result<(Value, Job), Failure> {
         let mut pause = FIRST_PAUSE;
+        // Before the first look, so that nothing happens in between.
+        let mut news = News::of(self.session.client()?, &[&format!("job:{}", self.id)]);
         let mut heard = Instant::now();
         loop {
             match self.look() {
                 Ok(Some((raw, job))) => {
                     heard = Instant::now();
-                    if ended(&job) {
+                    if text::ended(job.state.as_str()) {
                         return Ok((raw, job));
                     }
-                    self.line.show(&job);
+                    self.line.show(&summary(&job));
                 }
                 Ok(None) => {}
                 Err(error) if passes(&error) && heard.elapsed() < PATIENCE => {
@@ -100,13 +108,39 @@ impl<'a> Watch<'a> {
                 }
                 Err(error) => return Err(error.into()),
             }
-            let next = Instant::now() + pause;
-            while Instant::now() < next {
-                self.stop()?;
-                std::thread::sleep(TICK);
+            if let Some(told) = &news
+                && self.told(told)?
+            {
+                continue;
             }
-            self.stop()?;
+            // Without a connection, or without events, asking again is all there is.
+            news = news.filter(|told| !told.is_over());
+            self.rest(pause)?;
             pause = pause.mul_f64(1.25).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn rest(&self, pause: Duration) -> std::result::Result<(), Failure> {
+        let next = Instant::now() + pause;
+        while Instant::now() < next {
+            self.stop()?;
+            std::thread::sleep(TICK);
+        }
+        self.stop()
+    }
+
+    /// Show what is told until the job has to be looked at; false when nothing will be told.
+    fn told(&mut self, news: &News) -> std::result::Result<bool, Failure> {
+        loop {
+            self.stop()?;
+            match news.next(TICK) {
+                Told::Job(job) if job.id != self.id => {}
+                Told::Job(job) if text::ended(job.state.as_str()) => return Ok(true),
+                Told::Job(job) => self.line.show(&job),
+                Told::Removed(_) | Told::LookAgain => return Ok(true),
+                Told::Log(_) | Told::Nothing => {}
+                Told::Away | Told::Over => return Ok(false),
+            }
         }
     }
 
@@ -154,12 +188,23 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn ended(job: &Job) -> bool {
-    matches!(job.state.as_str(), "COMPLETED" | "FAILED" | "CANCELLED")
+/// What a line about a job shows of it.
+pub(super) fn summary(job: &Job) -> JobSummary {
+    JobSummary {
+        id: job.id,
+        name: job.name.clone(),
+        state: job.state.clone(),
+        reason: job.reason.clone(),
+        attention: job.attention.clone(),
+        science: job.science.clone(),
+        elapsed_s: job.elapsed_s,
+        progress: job.progress.clone(),
+        ..JobSummary::default()
+    }
 }
 
 /// Whether the daemon may answer again in a moment.
-fn passes(error: &IpcError) -> bool {
+pub(super) fn passes(error: &IpcError) -> bool {
     match error {
         IpcError::Down { .. }
         | IpcError::Busy { .. }
@@ -189,7 +234,7 @@ impl Line {
         }
     }
 
-    fn show(&mut self, job: &Job) {
+    fn show(&mut self, job: &JobSummary) {
         let state = job.state.as_str();
         let elapsed = job
             .elapsed_s

@@ -4,9 +4,10 @@
 //! Nothing here does I/O or holds the lock over any. Answers are handed over outside the lock.
 
 mod reader;
+mod subscriptions;
 mod writer;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,6 +23,7 @@ use super::timing::Timing;
 use super::{ConnState, Counters};
 use crate::error::{IpcError, Result};
 use crate::rpc;
+use subscriptions::{Audience, Interest};
 
 /// Takes the answer of one call, on a thread of the client; it must not block.
 pub type Answer = Box<dyn FnOnce(Result<Value>) + Send>;
@@ -39,6 +41,8 @@ struct Pending {
     sent: bool,
     /// It may be sent once more when the connection ends before the answer comes.
     resend: bool,
+    /// Made for a subscription: forgotten with its connection, and asked anew on the next.
+    own: bool,
     answer: Answer,
 }
 
@@ -59,16 +63,20 @@ struct State {
     next_id: u64,
     pending: HashMap<u64, Pending>,
     queue: VecDeque<u64>,
-    cancels: VecDeque<Vec<u8>>,
+    notices: VecDeque<Vec<u8>>,
     counters: Counters,
     /// A call came in while there was no connection.
     wanted: bool,
     closed: bool,
+    interests: BTreeMap<u64, Interest>,
+    next_interest: u64,
 }
 
 /// The engine of one client.
 pub(super) struct Engine {
     state: Mutex<State>,
+    /// Never locked while `state` is, except to read the state for a new listener.
+    audience: Mutex<Option<Audience>>,
     /// Wakes the writer: something to send, or another deadline.
     work: Condvar,
     /// Wakes the reader and those who wait for the connection.
@@ -89,11 +97,14 @@ impl Engine {
                 next_id: 1,
                 pending: HashMap::new(),
                 queue: VecDeque::new(),
-                cancels: VecDeque::new(),
+                notices: VecDeque::new(),
                 counters: Counters::default(),
                 wanted: true,
                 closed: false,
+                interests: BTreeMap::new(),
+                next_interest: 0,
             }),
+            audience: Mutex::new(None),
             work: Condvar::new(),
             change: Condvar::new(),
             timing,
@@ -141,6 +152,7 @@ impl Engine {
             begun,
             deadline: begun + self.patience(method),
             sent: false,
+            own: false,
             answer,
         };
         let connected = self.lock().enqueue(id, pending)?;
@@ -260,9 +272,9 @@ impl State {
             let Some(pending) = self.pending.remove(&id) else {
                 continue;
             };
-            if pending.sent && self.link.is_some() && self.cancels.len() < CANCELS {
+            if pending.sent && self.link.is_some() && self.notices.len() < CANCELS {
                 let params = serde_json::json!({"id": id});
-                self.cancels
+                self.notices
                     .push_back(codec::encode_notification("$/cancel", &params));
             }
             expired.push(pending);

@@ -37,6 +37,14 @@ pub struct ServerInfo {
 }
 
 impl ServerInfo {
+    /// Whether the daemon has an optional part, like `events`.
+    #[must_use]
+    pub fn can(&self, capability: &str) -> bool {
+        self.data["capabilities"]
+            .as_array()
+            .is_some_and(|known| known.iter().any(|name| name == capability))
+    }
+
     fn read(mut result: Value) -> Self {
         let data = result["data"].take();
         let text = |name: &str| data[name].as_str().unwrap_or_default().to_owned();

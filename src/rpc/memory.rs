@@ -2,20 +2,22 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::Sender;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
 use super::bridge::{BridgeReply, BridgeService};
+use super::events::{ConnState, EventSource, Listener, Notification, Subscription};
 use super::types::BridgeRequest;
 use crate::error::{IpcError, Result};
 
-/// A daemon of fixed answers.
-#[derive(Debug)]
+/// A daemon of fixed answers, which tells what it is told to tell.
 pub struct MemoryBridge {
     answers: HashMap<BridgeRequest, Result<Value>>,
     asked: Mutex<Vec<(usize, BridgeRequest, Value)>>,
     replies: Sender<BridgeReply>,
+    listener: Mutex<Option<Listener>>,
+    subscribed: Arc<Mutex<Vec<Vec<String>>>>,
 }
 
 impl MemoryBridge {
@@ -29,7 +31,26 @@ impl MemoryBridge {
             answers,
             asked: Mutex::new(Vec::new()),
             replies,
+            listener: Mutex::new(None),
+            subscribed: Arc::default(),
         }
+    }
+
+    /// Tell the listener something, as the daemon or the connection would.
+    pub fn tell(&self, notification: Notification) {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listener) = listener.as_mut() {
+            listener(notification);
+        }
+    }
+
+    /// The topics of every subscription that has not ended.
+    #[must_use]
+    pub fn subscribed(&self) -> Vec<Vec<String>> {
+        self.subscribed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Every request so far: number, what, params.
@@ -63,5 +84,26 @@ impl BridgeService for MemoryBridge {
             .map_err(|_| IpcError::Disconnected {
                 method: what.method().into(),
             })
+    }
+}
+
+impl EventSource for MemoryBridge {
+    fn listen(&self, mut listener: Listener) {
+        listener(Notification::State(ConnState::Ready));
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
+    }
+
+    fn subscribe(&self, topics: &[&str]) -> Subscription {
+        let topics: Vec<String> = topics.iter().map(|&topic| topic.to_owned()).collect();
+        let all = Arc::clone(&self.subscribed);
+        all.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(topics.clone());
+        Subscription::new(move || {
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(place) = all.iter().position(|other| *other == topics) {
+                all.remove(place);
+            }
+        })
     }
 }

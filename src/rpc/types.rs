@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "65c6ad8b04f11e0e77ca50af9464ee5186bfaf41781062a12c039fdbb8d31c22";
+pub const SCHEMA_SHA256: &str = "c707342eeeff2ef36cbc095cad6d2ca85e014209fae5fc947b42f3150ad905cd";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -262,15 +262,15 @@ pub const METHODS: &[MethodInfo] = &[
         "events.subscribe",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Be told what happens under some topics, by `events.notify` notifications.",
     ),
     MethodInfo::new(
         "events.unsubscribe",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "End a subscription of this connection; nothing of it follows this reply.",
     ),
     MethodInfo::new(
         "extensions.call",
@@ -919,8 +919,8 @@ words! {
 }
 
 words! {
-    /// Words of `stream` of [`LogParams`].
-    LogParamsStream {
+    /// Words of `stream` of [`LogGrown`].
+    LogStream {
         Output = "output",
         Stdout = "stdout",
         Stderr = "stderr",
@@ -979,6 +979,30 @@ words! {
         Slurm = "slurm",
         Aiida = "aiida",
     }
+}
+
+/// What is told apart by its `kind`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind")]
+pub enum Event {
+    /// A job is new or has changed: its row as it is now.
+    #[serde(rename = "job")]
+    Job(Box<JobChanged>),
+    /// A job was deleted.
+    #[serde(rename = "job_removed")]
+    JobRemoved(JobRemoved),
+    /// A line was added to a job's history.
+    #[serde(rename = "event")]
+    Event(Box<JobHappened>),
+    /// An output of a running job has another size; read on with `jobs.log` by offset.
+    #[serde(rename = "log")]
+    Log(LogGrown),
+    /// Something was missed: read everything again that the topics are about.
+    #[serde(rename = "resync")]
+    Resync(Resync),
+    /// A kind that this version does not know.
+    #[serde(other)]
+    Other,
 }
 
 /// Params of `jobs.cancel`.
@@ -1177,6 +1201,18 @@ pub struct DryRunFile {
     pub source: Option<String>,
     /// Whether it would be executable.
     pub executable: bool,
+}
+
+/// What has happened since the notification before, oldest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EventsNotify {
+    /// Number of the subscription.
+    pub subscription: i64,
+    /// All events up to this one are told; the next `since`.
+    pub seq: i64,
+    /// What happened.
+    pub events: Vec<Event>,
 }
 
 /// Some lines of an input file that differ.
@@ -1404,6 +1440,16 @@ pub struct Job {
     pub plumbing: Map<String, Value>,
 }
 
+/// A job is new or has changed: its row as it is now.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobChanged {
+    /// jobs, or job:ID.
+    pub topic: String,
+    /// The row.
+    pub job: JobSummary,
+}
+
 /// One transition, or one thing that happened to the job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1420,6 +1466,16 @@ pub struct JobEvent {
     pub why: String,
     /// What it rests on.
     pub evidence: Map<String, Value>,
+}
+
+/// A line was added to a job's history.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobHappened {
+    /// job:ID.
+    pub topic: String,
+    /// The line.
+    pub event: JobEvent,
 }
 
 /// Params of `jobs.files`.
@@ -1444,6 +1500,16 @@ pub struct JobOutcome {
     pub kind: Option<String>,
     /// What happened.
     pub message: Option<String>,
+}
+
+/// A job was deleted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobRemoved {
+    /// jobs, or job:ID.
+    pub topic: String,
+    /// Number of the job.
+    pub id: i64,
 }
 
 /// One row of the job list.
@@ -1581,6 +1647,18 @@ pub struct ListParams {
     pub if_rev: Option<i64>,
 }
 
+/// An output of a running job has another size; read on with `jobs.log` by offset.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LogGrown {
+    /// log:ID.
+    pub topic: String,
+    /// Which output, as in `jobs.log`.
+    pub stream: LogStream,
+    /// Bytes of the file now.
+    pub size: i64,
+}
+
 /// Params of `jobs.log`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1589,7 +1667,7 @@ pub struct LogParams {
     pub id: i64,
     /// output: the program's main output file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stream: Option<LogParamsStream>,
+    pub stream: Option<LogStream>,
     /// First byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
@@ -1826,6 +1904,11 @@ pub struct ResourcesParams {
     pub walltime_s: Option<f64>,
 }
 
+/// Something was missed: read everything again that the topics are about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Resync {}
+
 /// The scheduler's own words, beside our state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2041,6 +2124,32 @@ pub struct SubmitResult {
     pub repeated: bool,
 }
 
+/// Params of `events.subscribe`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SubscribeParams {
+    /// jobs, job:ID, log:ID, clusters, engines or workflows.
+    pub topics: Vec<String>,
+    /// `seq` of the last notification: what came after it is told again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// The instance that `since` is a number of; another one means `resync`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+}
+
+/// Result of `events.subscribe`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SubscribeResult {
+    /// Number of the subscription.
+    pub subscription: i64,
+    /// Everything that happens after this event will be told.
+    pub seq: i64,
+    /// Unique id of this run of the daemon.
+    pub instance: String,
+}
+
 /// Params of `jobs.tag`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2053,6 +2162,22 @@ pub struct TagParams {
     /// Labels to remove.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remove: Option<Vec<String>>,
+}
+
+/// Params of `events.unsubscribe`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UnsubscribeParams {
+    /// Number of the subscription.
+    pub subscription: i64,
+}
+
+/// Result of `events.unsubscribe`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UnsubscribeResult {
+    /// The subscription that is no more.
+    pub subscription: i64,
 }
 
 /// Result of `system.usage`.
@@ -2113,6 +2238,26 @@ pub mod calls {
         const METHOD: &'static str = "codes.read_output";
         type Params = ReadOutputParams;
         type Reply = Reply<ReadOutputResult>;
+    }
+
+    /// `events.subscribe`: Be told what happens under some topics, by `events.notify`
+    /// notifications.
+    pub enum EventsSubscribe {}
+
+    impl Call for EventsSubscribe {
+        const METHOD: &'static str = "events.subscribe";
+        type Params = SubscribeParams;
+        type Reply = Reply<SubscribeResult>;
+    }
+
+    /// `events.unsubscribe`: End a subscription of this connection; nothing of it follows this
+    /// reply.
+    pub enum EventsUnsubscribe {}
+
+    impl Call for EventsUnsubscribe {
+        const METHOD: &'static str = "events.unsubscribe";
+        type Params = UnsubscribeParams;
+        type Reply = Reply<UnsubscribeResult>;
     }
 
     /// `jobs.cancel`: Ask for jobs to be ended, with everything they started.
@@ -2320,6 +2465,8 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::Cancel>();
     visitor.visit::<calls::CodesList>();
     visitor.visit::<calls::CodesReadOutput>();
+    visitor.visit::<calls::EventsSubscribe>();
+    visitor.visit::<calls::EventsUnsubscribe>();
     visitor.visit::<calls::JobsCancel>();
     visitor.visit::<calls::JobsContinue>();
     visitor.visit::<calls::JobsDelete>();

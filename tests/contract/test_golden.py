@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
 from contract.table import BUILT, FIXTURES, vector
+from crystalmath.contract.events import NOTIFICATIONS, Notification
 from crystalmath.contract.rpc import Method
 from gen_contract.golden import file_name
 
@@ -48,6 +50,15 @@ def test_result(method: Method) -> None:
     assert set(result) == {"status", "data", "meta"}
     assert [again(row, value) for value in result["data"]] == result["data"]
     assert again(meta, result["meta"]) == result["meta"]
+
+
+@pytest.mark.parametrize("sent", NOTIFICATIONS, ids=lambda sent: sent.name)
+def test_notification(sent: Notification) -> None:
+    path = FIXTURES / "notifications" / file_name(sent.name)
+    message = json.loads(path.read_text(encoding="utf-8"))
+    assert set(message) == {"jsonrpc", "method", "params"}
+    assert message["method"] == sent.name
+    assert again(sent.params, message["params"]) == message["params"]
 
 
 def test_no_vector_is_left_over() -> None:

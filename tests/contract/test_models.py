@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from contract.table import BUILT, TABLE
+from crystalmath.contract.events import NOTIFICATIONS
 from crystalmath.contract.openrpc import document
 
 UNITS: Final = ("_s", "_ms", "_ev", "_ev_angstrom", "_angstrom", "_mib", "_hours", "_gpa", "_k")
@@ -46,6 +47,9 @@ def models(*, sent: bool) -> list[type[BaseModel]]:
     for method in BUILT:
         for part in (method.params,) if sent else (method.listing or (method.result,)):
             _models(part, seen)
+    if not sent:
+        for notification in NOTIFICATIONS:
+            _models(notification.params, seen)
     return sorted(seen, key=lambda model: model.__name__)
 
 

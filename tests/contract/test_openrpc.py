@@ -98,6 +98,16 @@ def test_a_branch_brings_its_twigs() -> None:
     assert {"ssh", "unreachable", "host_key_changed"} <= set(error_kinds(entry))
 
 
+def test_notifications_are_in_the_document_with_their_params() -> None:
+    (sent,) = DOCUMENT["x-notifications"]
+    assert sent["name"] == "events.notify"
+    name = sent["params"]["$ref"].rpartition("/")[2]
+    assert {"subscription", "seq", "events"} == set(
+        DOCUMENT["components"]["schemas"][name]["properties"]
+    )
+    assert document({"$/cancel": TABLE["$/cancel"]})["x-notifications"] == []
+
+
 def test_planned_methods_are_marked() -> None:
     for name, method in TABLE.items():
         assert METHODS[name]["x-planned"] is (method.planned is not None)

@@ -21,7 +21,9 @@ from crystalmath.errors import DatabaseError, NotFound
 from crystalmath.server.cli import main
 from crystalmath.server.settings import Settings
 from crystalmath.server.start import ReadyPipe
+from crystalmath.services.events import Happening
 from crystalmath.services.ports_server import ServerPort
+from crystalmath.services.subscriptions import EventsService
 
 PLANTED_PATH = "/srv/private/planted-path"
 
@@ -50,6 +52,11 @@ class WorkParams(Params):
     function: str = Field(description="module:function.")
     kwargs: dict[str, Any] = Field(default_factory=dict, description="Its arguments.")
     deadline_s: float = Field(default=10.0, gt=0, description="Seconds.")
+
+
+class PublishParams(Params):
+    count: int = Field(ge=1, le=10**7, description="Events.")
+    jobs: int = Field(ge=1, le=10**6, description="Jobs that they are about, in turn.")
 
 
 class Done(Model):
@@ -136,6 +143,17 @@ class MisbehavingService:
         """Return a model with a NaN."""
         return FloatResult(value=float("nan"))
 
+    @rpc(lane="db", deadline_s=120.0)
+    def publish(self, params: PublishParams) -> Done:
+        """Tell subscribers about made-up jobs; the event's ``n`` counts from 0."""
+        for n in range(params.count):
+            job_id = 1 + n % params.jobs
+            content = {"kind": "job", "job": {"id": job_id, "n": n, "text": "x" * 500}}
+            self._server.hub.publish(
+                [Happening(("jobs", f"job:{job_id}"), ("job", job_id), 600, content.copy)]
+            )
+        return Done(done=True)
+
     @rpc(lane="proc", deadline_s=60.0)
     def work(self, params: WorkParams) -> Any:
         """Run a function in a worker process."""
@@ -172,9 +190,10 @@ class MisbehavingController:
     def __init__(self, server: ServerPort) -> None:
         self._server = server
         self._test = MisbehavingService(server)
+        self._events = EventsService(server.hub)
 
     def namespaces(self) -> Mapping[str, Any]:
-        return {"test": self._test}
+        return {"test": self._test, "events": self._events}
 
     def start(self) -> None:
         plan = os.environ.get("TEST_DAEMON_START", "")
@@ -204,10 +223,13 @@ def build(_settings: Settings, server: ServerPort) -> MisbehavingController:
     return MisbehavingController(server)
 
 
+NAMESPACES = {"test": MisbehavingService, "events": EventsService}
+
+
 def run(settings: Settings, ready: ReadyPipe) -> int:
     from crystalmath.server import lifecycle
 
-    return lifecycle.run(settings, ready, build=build, namespaces={"test": MisbehavingService})
+    return lifecycle.run(settings, ready, build=build, namespaces=NAMESPACES)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crystalmath::rpc::types::{
-    BridgeRequest, Call, CallVisitor, FileEntryKind, JobSummary, METHODS, Reply, SCHEMA_SHA256,
-    every_call, method,
+    BridgeRequest, Call, CallVisitor, Event, EventsNotify, FileEntryKind, JobSummary, METHODS,
+    Reply, SCHEMA_SHA256, every_call, method,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -74,6 +74,33 @@ fn every_vector_round_trips() {
         built.len(),
         "a vector without a method"
     );
+}
+
+#[test]
+fn every_notification_round_trips() {
+    let path = folder()
+        .with_file_name("notifications")
+        .join("events.notify.json");
+    let message: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(message["method"], "events.notify");
+    assert_eq!(
+        again::<EventsNotify>("events.notify", &message["params"]),
+        message["params"]
+    );
+}
+
+#[test]
+fn a_kind_of_tomorrow_is_no_error() {
+    let notify: EventsNotify = serde_json::from_value(json!({
+        "subscription": 1, "seq": 2,
+        "events": [{"kind": "meltdown", "where": "here"}, {"kind": "job", "job": {"id": 7}}],
+    }))
+    .unwrap();
+    assert_eq!(notify.events[0], Event::Other);
+    let Event::Job(changed) = &notify.events[1] else {
+        panic!("{notify:?}")
+    };
+    assert_eq!(changed.job.id, 7);
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod client;
 mod codec;
 #[cfg(feature = "ipc")]
 mod command_line;
+#[cfg(feature = "ipc")]
+mod events;
 mod golden;
 #[cfg(feature = "ipc")]
 mod launch;
@@ -18,3 +20,5 @@ mod mock;
 mod paths;
 #[cfg(feature = "ipc")]
 mod wait;
+#[cfg(feature = "ipc")]
+mod watch;

@@ -71,14 +71,45 @@ impl Peer {
 
     /// Answer hello.
     pub fn welcome(&mut self, id: &Value, instance: &str) {
+        self.welcome_with(id, instance, &[]);
+    }
+
+    /// Answer hello as a daemon that has optional parts.
+    pub fn welcome_with(&mut self, id: &Value, instance: &str, capabilities: &[&str]) {
         self.reply(
             id,
             &json!({
                 "server": "mock", "version": "9.9.9", "protocol": [1, 1], "protocol_used": 1,
                 "schema": crystalmath::rpc::SCHEMA_SHA256, "instance": instance, "state": "ready",
-                "from_the_future": true,
+                "from_the_future": true, "capabilities": capabilities,
             }),
         );
+    }
+
+    /// The next request that is not hello, as the daemon `instance` that has events.
+    pub fn request_of(&mut self, instance: &str) -> Option<Value> {
+        loop {
+            let message = self.next()?;
+            if message["method"] != "system.hello" {
+                return Some(message);
+            }
+            self.welcome_with(&message["id"], instance, &["events"]);
+        }
+    }
+
+    /// Accept a subscription.
+    pub fn accept(&mut self, request: &Value, subscription: i64, seq: i64, instance: &str) {
+        assert_eq!(request["method"], "events.subscribe");
+        self.reply(
+            &request["id"],
+            &json!({"subscription": subscription, "seq": seq, "instance": instance}),
+        );
+    }
+
+    /// Tell a subscriber.
+    pub fn notify(&mut self, subscription: i64, seq: i64, events: &Value) {
+        let params = json!({"subscription": subscription, "seq": seq, "events": events});
+        self.send(&json!({"jsonrpc": "2.0", "method": "events.notify", "params": params}));
     }
 
     pub fn reply(&mut self, id: &Value, data: &Value) {

@@ -10,7 +10,9 @@ from typing import Any
 
 from crystalmath.contract.jobs import SubmitParams
 from crystalmath.errors import InvalidParams
+from crystalmath.services.events import EventHub
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.ports import (
     Continuation,
@@ -145,7 +147,9 @@ class Bench:
     def __post_init__(self) -> None:
         (self.root / "jobs").mkdir(exist_ok=True)
         path = self.root / "crystalmath.db"
-        self.store: JobStore = open_store(path)
+        self.hub = EventHub("instance-1")
+        self.changes = JobEvents(self.hub, lambda: self.now)
+        self.store: JobStore = open_store(path, self.changes)
         migrate(self.store.engine, path, lambda _: None)
         self.directories = JobDirectories(self.root / "jobs")
         self.woken = threading.Event()

@@ -11,6 +11,7 @@ from crystalmath.contract.rpc import Spec
 from crystalmath.server.calls import InlineCall
 from crystalmath.server.connection import ClientConnection
 from crystalmath.server.dispatch import Entry, guarded
+from crystalmath.server.notifier import Notifier
 from crystalmath.server.router import Router
 from crystalmath.server.settings import Settings, WireLimits, load_settings
 from support.daemon import RawSocket
@@ -49,6 +50,7 @@ class Wire(RawSocket):
                 handler if isinstance(handler, tuple) else (handler, Spec(lane="inline"))
             )
             self.entries[name] = Entry(name, guarded(function), spec)
+        self.notifier = Notifier("instance-1", chosen, made.notify_every_s)
         if ready:
             self.router.open(self.entries)
         near, far = socket.socketpair()
@@ -58,6 +60,6 @@ class Wire(RawSocket):
         self._next_id = 1000
         self.closed: list[ClientConnection] = []
         self.connection = ClientConnection(
-            1, far, self.router, chosen, "trace-", self.closed.append
+            1, far, self.router, chosen, "trace-", self.closed.append, notifier=self.notifier
         )
         self.connection.start()

@@ -20,11 +20,12 @@ from typing import Any, Final, Self
 
 from crystalmath import __version__
 from crystalmath.client.errors import Busy, Disconnected, Down, ServerError, StartFailed
+from crystalmath.client.events import EventStream
 from crystalmath.client.starting import find_socket, pointed_socket, spawn, start_lock
 from crystalmath.client.wire import Wire
 from crystalmath.errors import ShuttingDown, TransportError
 
-__all__ = ["Busy", "Client", "Disconnected", "Down", "ServerError", "StartFailed"]
+__all__ = ["Busy", "Client", "Disconnected", "Down", "EventStream", "ServerError", "StartFailed"]
 
 PROTOCOL: Final = (1, 1)
 HELLO_S: Final = 2.0
@@ -144,6 +145,45 @@ class Client:
             except TransportError as error:
                 if isinstance(error, Disconnected | Busy | ShuttingDown):
                     self._drop()
+                raise
+
+    def events(self, *topics: str, timeout_s: float | None = None) -> EventStream:
+        """Iterate over what happens under these topics, on a connection of its own.
+
+            for event in client.events("jobs"):
+                print(event["kind"], event)
+
+        Parameters
+        ----------
+        timeout_s
+            Seconds to wait for an event before ``TimeoutError``; None: for ever.
+        """
+        own = Client(
+            self._flag,
+            auto_start=self._auto_start,
+            timeout_s=self._timeout_s,
+            start_timeout_s=self._start_timeout_s,
+            env=self._env,
+        )
+        return EventStream(own, topics, timeout_s)
+
+    def notification(self, timeout_s: float | None = None) -> dict[str, Any]:
+        """Wait for the next message that the daemon sends by itself.
+
+        Raises
+        ------
+        Disconnected
+            The connection broke; what was subscribed to is gone with it.
+        TimeoutError
+            None came in time.
+        """
+        with self._lock:
+            if self._wire is None:
+                raise Disconnected("There is no connection to the daemon.")
+            try:
+                return self._wire.notification(timeout_s)
+            except Disconnected:
+                self._drop()
                 raise
 
     # --- connecting -----------------------------------------------------------------------------

@@ -84,11 +84,25 @@ class Wire:
             raise to_exception(reply["error"])
         return reply["result"]
 
-    def _line(self, deadline: float) -> bytes:
+    def notification(self, timeout_s: float | None) -> dict[str, Any]:
+        """Wait for a message that is no answer; raises ``TimeoutError``."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            while True:
+                message: dict[str, Any] = json.loads(self._line(deadline))
+                if "method" in message:
+                    return message
+        except TimeoutError:
+            raise TimeoutError(f"nothing was told within {timeout_s:g} s") from None
+        except (OSError, ValueError) as error:
+            raise Disconnected(f"The connection to the daemon broke: {error}.") from None
+
+    def _line(self, deadline: float | None) -> bytes:
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
-            self._sock.settimeout(max(0.001, deadline - time.monotonic()))
+            left_s = None if deadline is None else max(0.001, deadline - time.monotonic())
+            self._sock.settimeout(left_s)
             data = self._sock.recv(1 << 20)
             if not data:
                 raise ConnectionError("the server closed it")

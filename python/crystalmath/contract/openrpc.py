@@ -17,6 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crystalmath import errors
+from crystalmath.contract.events import NOTIFICATIONS, SUBSCRIBE, Notification
 from crystalmath.contract.rpc import Method
 from crystalmath.contract.system import PROTOCOL_MAX
 
@@ -61,6 +62,7 @@ def document(table: Mapping[str, Method]) -> dict[str, Any]:
         The document; equal tables give equal documents, in the same order.
     """
     schemas, definitions = _schemas(table)
+    sent = _notifications(table)
     return {
         "openrpc": OPENRPC_VERSION,
         "info": {
@@ -77,6 +79,14 @@ def document(table: Mapping[str, Method]) -> dict[str, Any]:
             "schemas": dict(sorted(definitions.items())),
             "errors": _error_components(table),
         },
+        "x-notifications": [
+            {
+                "name": notification.name,
+                "summary": markdown(notification.summary),
+                "params": schemas[notification.name, "notification"],
+            }
+            for notification in sent
+        ],
     }
 
 
@@ -136,8 +146,16 @@ def _schemas(
             rows: TypeAdapter[Any] = TypeAdapter(list[row])  # type: ignore[valid-type] # known at run time
             wanted.append(((name, "data"), "serialization", rows))
             wanted.append(((name, "meta"), "serialization", TypeAdapter(meta)))
+    for notification in _notifications(table):
+        key = (notification.name, "notification")
+        wanted.append((key, "serialization", TypeAdapter(notification.params)))
     by_key, shared = TypeAdapter.json_schemas(wanted, ref_template=_REF, schema_generator=_Schemas)
     return {key: schema for (key, _), schema in by_key.items()}, shared.get("$defs", {})
+
+
+def _notifications(table: Mapping[str, Method]) -> tuple[Notification, ...]:
+    """What the daemon sends by itself, where one can subscribe to it."""
+    return NOTIFICATIONS if SUBSCRIBE in table else ()
 
 
 def _method(

@@ -14,14 +14,11 @@ _TEMPLATES = "Templates come with the deck writers; write the input file yoursel
 _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
 _ENGINES = "Isolated force engines come later; code `forces` with engine `emt` works now."
 _EXTENSIONS = "Extensions come after the isolated force engines."
-_EVENTS = "Events come with the terminal UI; poll `jobs.list` with `if_rev` meanwhile."
 _LINT = (
     "Linting decks comes with the deck writers; a dry run of `jobs.submit` checks one meanwhile."
 )
 
 PLANNED: Final[dict[str, str]] = {
-    "events.subscribe": _EVENTS,
-    "events.unsubscribe": _EVENTS,
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
     "codes.lint": _LINT,
     "materials.search": _SEARCH,

@@ -15,12 +15,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
+from crystalmath.contract.events import SUBSCRIBE
 from crystalmath.errors import INVALID_REQUEST, PARSE_ERROR, Overloaded, TooLarge
 from crystalmath.server import envelope
 from crystalmath.server.batch import Batch
 from crystalmath.server.calls import ActiveCall
 from crystalmath.server.envelope import JsonId, RefusedElementError, Request, check_element
 from crystalmath.server.framing import Line, LineFramer, Oversize
+from crystalmath.server.notifier import Notifier
 from crystalmath.server.outbox import Outbox, set_timeout
 from crystalmath.server.router import Router
 from crystalmath.server.settings import WireLimits
@@ -43,6 +45,8 @@ class ClientConnection:
         The connected socket, blocking; owned from here on.
     on_closed
         Called once, when the connection is gone.
+    notifier
+        Sends it what it subscribes to.
 
     Attributes
     ----------
@@ -58,6 +62,8 @@ class ClientConnection:
         limits: WireLimits,
         trace_prefix: str,
         on_closed: Callable[[ClientConnection], None],
+        *,
+        notifier: Notifier,
     ) -> None:
         self.id = number
         self.trace_prefix = f"{trace_prefix}{number:x}-"
@@ -70,12 +76,17 @@ class ClientConnection:
         self._limits = limits
         self._on_closed = on_closed
         self._framer = LineFramer(limits.request_bytes)
-        self._outbox = Outbox(sock, limits.outbox_bytes, limits.unwritable_s, self.hang_up)
+        self._outbox = Outbox(
+            sock, limits.outbox_bytes, limits.unwritable_s, self.hang_up, notifier.wake
+        )
+        self._notifier = notifier
+        self._feed = notifier.open(number, self._outbox)
         self._lock = threading.Lock()
         self._calls: dict[JsonId, ActiveCall] = {}
         self._others: set[ActiveCall] = set()  # notifications in flight
         self._answered: deque[JsonId] = deque(maxlen=REMEMBERED_IDS)
         self._in_flight = 0
+        self._open_subscribing = 0
         self._oversize_lines = 0
         self._sending_ended = False
         self.is_taking = False
@@ -115,6 +126,7 @@ class ClientConnection:
                 if self._in_flight >= self._limits.in_flight:
                     return False
                 self._in_flight += 1
+                self._open_subscribing += call.request.method == SUBSCRIBE
             if call.request.is_notification:
                 self._others.add(call)
             else:
@@ -128,10 +140,6 @@ class ClientConnection:
     def was_answered(self, call_id: JsonId) -> bool:
         """Whether a call of this id was answered recently."""
         return call_id in self._answered
-
-    def notify(self, message: bytes) -> None:
-        """Send a notification of the server's own; the bytes end with a newline."""
-        self._outbox.send(message)
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -164,6 +172,8 @@ class ClientConnection:
                 if outbox.is_high:
                     outbox.wait_below_high_water()
             self.is_taking = False
+            if self._feed.held:  # a reply that was sent meanwhile has left it to this thread
+                self._begin_to_tell()
             if self._gives_up():
                 self._part_politely()
                 return
@@ -236,6 +246,8 @@ class ClientConnection:
         if type(answer) is bytes:
             self._outbox.send(answer)
             self._answered.append(request.id)
+        if self._feed.held:
+            self._begin_to_tell()
 
     def _checked(self, element: Any) -> Request:
         request = check_element(element)
@@ -260,6 +272,7 @@ class ClientConnection:
             else:
                 admitted = True
                 self._in_flight += 1
+                self._open_subscribing += 1
         if not admitted:
             self._outbox.send(
                 envelope.exception_reply(
@@ -273,6 +286,8 @@ class ClientConnection:
         def joined(reply: bytes | None) -> None:
             if reply is not None:
                 self._outbox.send(reply)
+            with self._lock:
+                self._open_subscribing -= 1
             self._release()
 
         Batch(
@@ -293,6 +308,9 @@ class ClientConnection:
         self._forget(call)
         if reply is not None:
             self._outbox.send(reply)
+        if call.request.method == SUBSCRIBE:
+            with self._lock:
+                self._open_subscribing -= 1
         self._release()
 
     def _batch_reply(
@@ -315,14 +333,24 @@ class ClientConnection:
     def _release(self) -> None:
         with self._lock:
             self._in_flight -= 1
+        if self._feed.held and not self.is_taking:  # else the reading thread does it
+            self._begin_to_tell()
         if self._sending_ended:
             self._hang_up_if_finished()
+
+    def _begin_to_tell(self) -> None:
+        """Let notifications out, unless the reply to a subscription may still be on its way."""
+        with self._lock:
+            waits = self._open_subscribing > 0
+        if not waits:
+            self._notifier.release(self._feed)
 
     def _close(self) -> None:
         with self._lock:
             left = [*self._calls.values(), *self._others]
         for call in left:
             self._router.drop(call)
+        self._notifier.close(self._feed)
         self._outbox.close()
         self._sock.close()
         self._on_closed(self)

@@ -24,6 +24,7 @@ from crystalmath.contract.rpc import Method, describe
 from crystalmath.errors import Conflict, CrystalMathError
 from crystalmath.server.dispatch import bind
 from crystalmath.server.lifecycle import Controller, Start, report_failure
+from crystalmath.server.notifier import Notifier
 from crystalmath.server.proc import WorkerPool
 from crystalmath.server.publish import Publication
 from crystalmath.server.router import Router
@@ -60,12 +61,14 @@ class Daemon:
         self._workers = WorkerPool(settings.proc_workers, settings.proc_idle_s)
         self._router = Router(settings, log.log_call)
         prefix = f"{instance[:8]}-"
-        self._transport = Transport(self._router, settings.limits, prefix)
+        self._notifier = Notifier(instance, settings.limits, settings.notify_every_s)
+        self._transport = Transport(self._router, settings.limits, prefix, self._notifier)
         self._state = ServerState(
             settings,
             instance,
             self._router,
             self._transport,
+            self._notifier.hub,
             request_stop=self._request_stop,
             run_worker=self._workers.run,
             progress=ready.progress,

@@ -31,6 +31,8 @@ class Outbox:
         After so long without progress the peer is given up.
     on_broken
         Called when nothing can be sent any more, or when the last byte is sent.
+    on_empty
+        Called when the writer has sent everything that waited.
     """
 
     def __init__(
@@ -39,10 +41,12 @@ class Outbox:
         high_water_bytes: int,
         unwritable_s: float,
         on_broken: Callable[[], None],
+        on_empty: Callable[[], None] = lambda: None,
     ) -> None:
         self._sock = sock
         self._high_water = high_water_bytes
         self._on_broken = on_broken
+        self._on_empty = on_empty
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._queue: deque[memoryview] = deque()
@@ -74,6 +78,11 @@ class Outbox:
                 self._push(memoryview(data))
                 return
         self._on_broken()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is unsent."""
+        return not self._queue
 
     @property
     def is_high(self) -> bool:
@@ -149,10 +158,13 @@ class Outbox:
                         self._queue.popleft()
                     else:
                         self._queue[0] = head[sent:]
-                ended = self._last and not self._queue
+                empty = not self._queue
+                ended = self._last and empty
                 self._changed.notify_all()
             if ended:
                 self._on_broken()
+            elif empty:
+                self._on_empty()
 
 
 def set_timeout(sock: socket.socket, option: int, seconds: float) -> None:

@@ -44,6 +44,8 @@ class WireLimits:
     oversize_lines: int = 3
     discarded_bytes: int = 64 * MIB
     outbox_bytes: int = 8 * MIB
+    waiting_events: int = 1000
+    kept_events: int = 1024
     unfinished_line_s: float = 60.0
     unwritable_s: float = 30.0
     refused_drain_s: float = 1.0
@@ -70,6 +72,8 @@ class Settings:
     log_level: str = "info"
     max_concurrent_jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
     pump_poll_s: float = 0.5
+    log_watch_s: float = 0.2
+    notify_every_s: float = 0.03
     start_timeout_s: float = 10.0
     start_patience_s: float = 60.0
     drain_s: float = 10.0

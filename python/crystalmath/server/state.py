@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crystalmath import __version__
+from crystalmath.contract.events import CAPABILITY
 from crystalmath.contract.rpc import Call, Method
 from crystalmath.contract.system import (
     PROTOCOL_MAX,
@@ -39,6 +40,7 @@ from crystalmath.errors import Conflict, CrystalMathError, ProtocolMismatch
 from crystalmath.server.router import Router
 from crystalmath.server.settings import KEYS, Settings, value_of
 from crystalmath.server.transport import Transport
+from crystalmath.services.events import EventHub
 
 SERVER: Final = "crystalmath-server"
 _log = logging.getLogger(__name__)
@@ -65,6 +67,7 @@ class ServerState:
         instance: str,
         router: Router,
         transport: Transport,
+        hub: EventHub,
         *,
         request_stop: Callable[[bool], None],
         run_worker: Callable[[str, Mapping[str, Any], float], Any],
@@ -73,6 +76,7 @@ class ServerState:
     ) -> None:
         self.settings = settings
         self.instance = instance
+        self.hub = hub
         self.ssh_auth_sock: str | None = None
         self._router = router
         self._transport = transport
@@ -147,7 +151,7 @@ class ServerState:
                 unfinished_line_s=limits.unfinished_line_s,
                 unwritable_s=limits.unwritable_s,
             ),
-            capabilities=[],
+            capabilities=[CAPABILITY],
         )
 
     def ping(self) -> PingResult:

@@ -17,6 +17,7 @@ from typing import Final
 from crystalmath.errors import Overloaded
 from crystalmath.server.connection import ClientConnection
 from crystalmath.server.envelope import exception_reply
+from crystalmath.server.notifier import Notifier
 from crystalmath.server.peer import peer_uid
 from crystalmath.server.router import Router
 from crystalmath.server.settings import WireLimits
@@ -49,12 +50,17 @@ class Transport:
         How many clients, how long refused ones linger.
     trace_prefix
         Beginning of every trace id of this run.
+    notifier
+        Sends the clients what they subscribe to.
     """
 
-    def __init__(self, router: Router, limits: WireLimits, trace_prefix: str) -> None:
+    def __init__(
+        self, router: Router, limits: WireLimits, trace_prefix: str, notifier: Notifier
+    ) -> None:
         self._router = router
         self._limits = limits
         self._trace_prefix = trace_prefix
+        self._notifier = notifier
         self._lock = threading.Lock()
         self._clients: dict[int, ClientConnection] = {}
         self._accepted = 0
@@ -116,8 +122,10 @@ class Transport:
             full = len(self._clients) >= self._limits.connections
             if not full:
                 self._accepted += 1
-                client = ClientConnection(self._accepted, sock, self._router, self._limits,
-                                          self._trace_prefix, self._gone)  # fmt: skip
+                client = ClientConnection(
+                    self._accepted, sock, self._router, self._limits, self._trace_prefix,
+                    self._gone, notifier=self._notifier,
+                )  # fmt: skip
                 self._clients[client.id] = client
         if full:
             self._refuse(sock)

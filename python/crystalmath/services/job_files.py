@@ -19,6 +19,8 @@ from crystalmath.contract.jobs import FileEntry
 from crystalmath.errors import InvalidParams, NotFound
 
 MAX_FILES = 10_000
+LOG_FILES = {"stdout": "stdout.log", "stderr": "stderr.log", "scheduler": ".cm/supervisor.log"}
+"""Stream of ``jobs.log`` → file; the output's own name is the code's to choose."""
 _BLOCK = 65536
 
 Kind = Literal["input", "output", "log", "internal"]

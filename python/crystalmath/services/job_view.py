@@ -99,6 +99,18 @@ def summary(row: Sequence[Any]) -> dict[str, Any]:
     }
 
 
+def event_of(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of a job's history → the wire shape of ``JobEvent``."""
+    return {
+        "seq": line["seq"],
+        "at": rfc3339(line["at"]),
+        "from_state": line["from_state"],
+        "to_state": line["to_state"],
+        "why": line["why"],
+        "evidence": line["evidence"],
+    }
+
+
 def elapsed_s(started_at: float | None, finished_at: float | None, now: float) -> float | None:
     """Seconds the program has run; never negative, also when the clock was set back."""
     if started_at is None:

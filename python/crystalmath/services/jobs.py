@@ -157,7 +157,7 @@ class JobsService:
             message=row["message"],
             hint=row["hint"],
             warnings=list(documents.warnings),
-            events=[_event(event) for event in known.events],
+            events=[JobEvent(**job_view.event_of(line)) for line in known.events],
             files=files,
             directory=str(directory),
             provenance=Provenance(**documents.provenance),
@@ -377,19 +377,8 @@ class JobsService:
     def _log_path(self, row: Row, stream: str) -> str:
         if stream == "output":
             output = self._store.documents(row["id"]).prepared.get("output")
-            return str(output or "stdout.log")
-        return {"stdout": "stdout.log", "stderr": "stderr.log"}.get(stream, ".cm/supervisor.log")
-
-
-def _event(row: Row) -> JobEvent:
-    return JobEvent(
-        seq=row["seq"],
-        at=job_view.rfc3339(row["at"]),
-        from_state=row["from_state"],
-        to_state=row["to_state"],
-        why=row["why"],
-        evidence=row["evidence"],
-    )
+            return str(output or job_files.LOG_FILES["stdout"])
+        return job_files.LOG_FILES[stream]
 
 
 def _outcome(job_id: int, act: Callable[[int], JobOutcome]) -> JobOutcome:

@@ -18,6 +18,7 @@ from crystalmath.contract.system import (
     ShutdownResult,
     StatusResult,
 )
+from crystalmath.services.events import EventHub
 
 
 class ControllerSettings(Protocol):
@@ -35,9 +36,17 @@ class ControllerSettings(Protocol):
     def pump_poll_s(self) -> float:
         """Seconds between two looks at running jobs."""
 
+    @property
+    def log_watch_s(self) -> float:
+        """Seconds between two looks at the size of a log that somebody watches."""
+
 
 class ServerPort(Protocol):
     """The server as the services see it."""
+
+    @property
+    def hub(self) -> EventHub:
+        """Where events are published and subscribed to."""
 
     def hello(self, params: HelloParams, call: Call) -> HelloResult:
         """Introduce both sides; raises ``ProtocolMismatch``."""

@@ -63,6 +63,30 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a transaction has done to a job.
+
+    Attributes
+    ----------
+    row
+        The job's row as it is now; None: it is removed.
+    line
+        The line that was added to its history, with ``evidence`` beside ``evidence_json``.
+    """
+
+    job_id: int
+    row: Row | None
+    line: Row | None = None
+
+
+class Changes(Protocol):
+    """Who wants to know what was committed; implemented by ``services.job_events``."""
+
+    def publish(self, change: Change) -> None:
+        """Called after each commit, in the order of the commits; never waits, never raises."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """Filters, order and page of a listing."""
 

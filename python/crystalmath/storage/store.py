@@ -13,7 +13,17 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select, text, u
 
 from crystalmath.domain.states import TERMINAL, JobState, may_move
 from crystalmath.errors import Conflict, IllegalTransition, NotFound
-from crystalmath.services.ports_store import Documents, Everything, Move, NewJob, Page, Query, Row
+from crystalmath.services.ports_store import (
+    Change,
+    Changes,
+    Documents,
+    Everything,
+    Move,
+    NewJob,
+    Page,
+    Query,
+    Row,
+)
 from crystalmath.storage import listing, queue, single
 from crystalmath.storage.engine import (
     database_errors,
@@ -23,13 +33,15 @@ from crystalmath.storage.engine import (
 )
 from crystalmath.storage.tables import client_tokens, job_after, job_documents, job_events, jobs
 
+_INSERT_JOB = insert(jobs).returning(jobs)
+_INSERT_LINE = insert(job_events).returning(job_events.c.seq)
 _BUMP = text("UPDATE counters SET value = value + 1 WHERE name = 'rev' RETURNING value")
 
 
-def open_store(path: Path) -> JobStore:
+def open_store(path: Path, changes: Changes | None = None) -> JobStore:
     """Open (and create) the database file; the caller migrates it before any other use."""
     ensure_private(path)
-    return JobStore(open_engine(path, journal_mode=journal_mode_for(path.parent)))
+    return JobStore(open_engine(path, journal_mode=journal_mode_for(path.parent)), changes)
 
 
 def _encode(value: object) -> str:
@@ -40,11 +52,18 @@ class JobStore:
     """Jobs in SQLite.
 
     Writers take a lock of this process first: SQLite has one writer anyway, and waiting here is
-    fair and instant, while its own busy handler sleeps.
+    fair and instant, while its own busy handler sleeps. Under the same lock, after the commit,
+    ``changes`` is told: the order of what it hears is that of the commits.
+
+    Parameters
+    ----------
+    changes
+        Is told every change of a job.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, changes: Changes | None = None) -> None:
         self.engine = engine
+        self._changes = changes
         self._writing = threading.Lock()
 
     def close(self) -> None:
@@ -62,24 +81,29 @@ class JobStore:
             yield connection
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
-        with (
-            database_errors(),
-            self._writing,
-            self.engine.connect().execution_options(transaction="IMMEDIATE") as connection,
-            connection.begin(),
-        ):
-            yield connection
+    def _write(self) -> Iterator[tuple[Connection, list[Change]]]:
+        """One transaction; what its body puts into the list is told when it is committed."""
+        made: list[Change] = []
+        with database_errors(), self._writing:
+            with (
+                self.engine.connect().execution_options(transaction="IMMEDIATE") as connection,
+                connection.begin(),
+            ):
+                yield connection, made
+            if self._changes is not None:
+                for change in made:
+                    self._changes.publish(change)
 
     def insert(self, job: NewJob) -> tuple[int, bool]:
         """See ``Store.insert``."""
-        with self._write() as connection:
+        with self._write() as (connection, made):
             if job.token is not None:
                 known = _token_owner(connection, job.token, job.request_sha256)
                 if known is not None:
                     return known, False
             row = dict(job.row, rev=_next_rev(connection))
-            job_id = int(connection.execute(insert(jobs).returning(jobs.c.id), row).scalar_one())
+            stored = dict(connection.execute(_INSERT_JOB, row).mappings().one())
+            job_id = int(stored["id"])
             documents = job.documents
             connection.execute(
                 insert(job_documents),
@@ -102,7 +126,9 @@ class JobStore:
                     insert(client_tokens),
                     {"token": job.token, "job_id": job_id, "request_sha256": job.request_sha256},
                 )
-            _record(connection, job_id, row["created_at"], (None, row["state"]), job.why, {})
+            change = (None, row["state"])
+            line = _record(connection, job_id, row["created_at"], change, job.why, {})
+            made.append(Change(job_id, stored, line))
         return job_id, True
 
     def by_token(self, token: str, request_sha256: str) -> int | None:
@@ -175,7 +201,7 @@ class JobStore:
 
     def move(self, move: Move) -> bool:
         """See ``Store.move``."""
-        with self._write() as connection:
+        with self._write() as (connection, made):
             old = connection.execute(
                 select(jobs.c.state).where(jobs.c.id == move.job_id)
             ).scalar_one_or_none()
@@ -185,7 +211,10 @@ class JobStore:
             if new != old and not may_move(old, new):
                 raise IllegalTransition(f"a job cannot go from {old} to {new}")
             changes = dict(move.changes, state=new, rev=_next_rev(connection))
-            connection.execute(update(jobs).where(jobs.c.id == move.job_id).values(changes))
+            stored = connection.execute(
+                update(jobs).where(jobs.c.id == move.job_id).values(changes).returning(jobs)
+            ).mappings()
+            row = dict(stored.one())
             if move.documents:
                 encoded = {name: _encode(value) for name, value in move.documents.items()}
                 connection.execute(
@@ -193,18 +222,22 @@ class JobStore:
                     .where(job_documents.c.job_id == move.job_id)
                     .values(encoded)
                 )
+            line = None
             if move.why is not None:
-                _record(connection, move.job_id, move.at, (old, new), move.why, move.evidence)
+                change = (old, new)
+                line = _record(connection, move.job_id, move.at, change, move.why, move.evidence)
+            made.append(Change(move.job_id, row, line))
         return True
 
     def delete(self, job_id: int) -> bool:
         """See ``Store.delete``."""
-        with self._write() as connection:
+        with self._write() as (connection, made):
             gone = connection.execute(
                 delete(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(list(TERMINAL)))
             )
             if gone.rowcount:
                 _next_rev(connection)
+                made.append(Change(job_id, None))
             return bool(gone.rowcount)
 
     def rev(self) -> int:
@@ -289,15 +322,15 @@ def _record(
     change: tuple[str | None, str],
     why: str,
     evidence: Mapping[str, Any],
-) -> None:
-    connection.execute(
-        insert(job_events),
-        {
-            "job_id": job_id,
-            "at": at,
-            "from_state": change[0],
-            "to_state": change[1],
-            "why": why,
-            "evidence_json": _encode(evidence),
-        },
-    )
+) -> Row:
+    """Add a line to the job's history, and return it."""
+    line = {
+        "job_id": job_id,
+        "at": at,
+        "from_state": change[0],
+        "to_state": change[1],
+        "why": why,
+        "evidence_json": _encode(evidence),
+    }
+    seq = connection.execute(_INSERT_LINE, line).scalar_one()
+    return dict(line, seq=seq, evidence=evidence)

@@ -17,6 +17,7 @@ from gen_contract import golden, methods_md, rust_render, states_md
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = "tests/fixtures/golden"
+NOTIFICATIONS = "tests/fixtures/notifications"
 
 _GENERATED = '''"""The hash of the contract, known without building it; ``system.hello`` reports it.
 
@@ -41,7 +42,12 @@ def outputs() -> dict[str, str]:
         "python/crystalmath/contract/generated.py": _GENERATED.format(sha256=sha256),
         "src/rpc/types.rs": rust_render.render(table, sha256),
     }
-    return texts | {f"{GOLDEN}/{name}": text for name, text in golden.files(table).items()}
+    sent = golden.notification_files()
+    return {
+        **texts,
+        **{f"{GOLDEN}/{name}": text for name, text in golden.files(table).items()},
+        **{f"{NOTIFICATIONS}/{name}": text for name, text in sent.items()},
+    }
 
 
 def stale(root: Path = ROOT) -> list[str]:
@@ -85,5 +91,9 @@ def _read(path: Path) -> str | None:
 
 
 def _left_over(root: Path, wanted: dict[str, str]) -> list[str]:
-    present = (f"{GOLDEN}/{path.name}" for path in (root / GOLDEN).glob("*.json"))
+    present = (
+        f"{folder}/{path.name}"
+        for folder in (GOLDEN, NOTIFICATIONS)
+        for path in (root / folder).glob("*.json")
+    )
     return [name for name in present if name not in wanted]

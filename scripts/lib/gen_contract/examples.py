@@ -56,6 +56,8 @@ class Examples:
         return self._leaf(annotation, name, metadata)
 
     def _container(self, origin: Any, arguments: Sequence[Any], name: str) -> Any:
+        if origin is list and tag_of(arguments[0]) is not None:  # one of each kind
+            return [self.model(model) for model in get_args(get_args(arguments[0])[0])]
         first = self.value(arguments[0], name)
         if origin is dict:
             return {first: self.value(arguments[1], name)}
@@ -91,12 +93,21 @@ class Examples:
     def _leaf(self, annotation: Any, name: str, metadata: Sequence[Any]) -> Any:
         self._n += 1
         constrained = Annotated[annotation, *metadata] if metadata else annotation
-        for candidate in _candidates(annotation, name, self._n):
+        given = [e for extra in metadata for e in getattr(extra, "examples", None) or ()]
+        for candidate in (*given, *_candidates(annotation, name, self._n)):
             if _accepts(constrained, candidate):
                 if candidate == self._n and _is_exact_64_bit(constrained):
                     return BEYOND_F64 + 2 * self._n
                 return candidate
         raise ValueError(f"no example of {name}: {annotation} is valid; add a candidate")
+
+
+def tag_of(annotation: Any) -> str | None:
+    """The field that tells the members of a union apart; None for any other type."""
+    if get_origin(annotation) is not Annotated:
+        return None
+    tags = (getattr(extra, "discriminator", None) for extra in get_args(annotation)[1:])
+    return next((tag for tag in tags if isinstance(tag, str)), None)
 
 
 def wire_name(name: str, info: FieldInfo) -> str:

@@ -1,7 +1,7 @@
 """Golden vectors: per built method one minimal request, one full request and one response.
 
-Both languages decode and encode them again and must arrive at the same JSON value. Called by
-``cli``; read by ``tests/contract`` and ``tests/rust``.
+Notifications have one message each. Both languages decode and encode all of them again and must
+arrive at the same JSON value. Called by ``cli``; read by ``tests/contract`` and ``tests/rust``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from crystalmath.contract.events import NOTIFICATIONS, Notification
 from crystalmath.contract.rpc import Method
 from gen_contract.examples import Examples
 
@@ -67,3 +68,16 @@ def files(table: Mapping[str, Method]) -> dict[str, str]:
     return {
         file_name(name): render(method) for name, method in table.items() if method.planned is None
     }
+
+
+def notification_files() -> dict[str, str]:
+    """File name → text, for every notification."""
+    return {
+        file_name(sent.name): json.dumps(_message(sent), indent=2, ensure_ascii=False) + "\n"
+        for sent in NOTIFICATIONS
+    }
+
+
+def _message(sent: Notification) -> dict[str, Any]:
+    params = _written(sent.params, Examples(full=True))
+    return {"jsonrpc": "2.0", "method": sent.name, "params": params}

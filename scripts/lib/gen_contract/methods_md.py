@@ -35,6 +35,8 @@ def render(document: Mapping[str, Any]) -> str:
         rows = list(methods)
         parts += [_method(m, document, everywhere) for m in rows if not m["x-planned"]]
         parts += _planned([m for m in rows if m["x-planned"]])
+    parts.append("## Notifications\n")
+    parts += [_notification(sent) for sent in document["x-notifications"]]
     parts.append("## Types\n")
     shown = {m["x-params"]["$ref"].rpartition("/")[2] for m in built}
     for name, schema in document["components"]["schemas"].items():
@@ -68,6 +70,11 @@ def _method(method: Mapping[str, Any], document: Mapping[str, Any], everywhere: 
     facts.append("Changes nothing." if method["x-read-only"] else "Changes something.")
     facts.append(f"Deadline {method['x-deadline-s']:g} s.")
     return "\n".join([*lines, " ".join(facts), ""])
+
+
+def _notification(sent: Mapping[str, Any]) -> str:
+    lines = [f"### `{sent['name']}`", "", sent["summary"], ""]
+    return "\n".join([*lines, f"Params: {type_words(sent['params'])}.", ""])
 
 
 def _planned(methods: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -1,6 +1,7 @@
 """Contract types → what ``src/rpc/types.rs`` must declare, still without any Rust text.
 
-Walks the params and results of every built method once and collects structs and word lists.
+Walks the params and results of every built method, and what notifications carry, once and collects
+structs, unions and word lists.
 ``rust_render`` writes them.
 """
 
@@ -19,9 +20,10 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 import crystalmath.contract
+from crystalmath.contract.events import NOTIFICATIONS, SUBSCRIBE
 from crystalmath.contract.rpc import Method
 from crystalmath.domain import states
-from gen_contract.examples import wire_name
+from gen_contract.examples import tag_of, wire_name
 
 Side = Literal["params", "result"]
 
@@ -63,6 +65,26 @@ class Struct:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """One member of a union: the word that tells it, its name, and what it holds."""
+
+    word: str
+    name: str
+    doc: str
+    type_: str
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A union whose members are told apart by the word in one of their fields."""
+
+    name: str
+    doc: str
+    tag: str
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
 class Words:
     """One closed list of words."""
 
@@ -89,6 +111,7 @@ class Collected:
     calls: list[RustCall] = field(default_factory=list)
     structs: dict[str, Struct] = field(default_factory=dict)
     words: dict[str, Words] = field(default_factory=dict)
+    unions: dict[str, Tagged] = field(default_factory=dict)
 
 
 def collect(table: Mapping[str, Method]) -> Collected:
@@ -106,6 +129,8 @@ def collect(table: Mapping[str, Method]) -> Collected:
         walk.found.calls.append(
             RustCall(camel(method.name), method.name, method.summary, params, walk.reply(method))
         )
+    for notification in NOTIFICATIONS if SUBSCRIBE in table else ():
+        walk.type_(notification.params, "result", f"Params of `{notification.name}`.")
     return walk.found
 
 
@@ -130,6 +155,7 @@ class _Walk:
         self._both = both
         self._owner: dict[str, Any] = {}
         self._named_words = _named_literals()
+        self._named_unions = _named_unions()
 
     def reply(self, method: Method) -> str:
         doc = f"Result of `{method.name}`."
@@ -144,7 +170,9 @@ class _Walk:
     def type_(self, annotation: Any, side: Side, doc: str, place: str = "") -> str:
         origin, arguments = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
-            return self.type_(arguments[0], side, doc, place)
+            tag = tag_of(annotation)
+            inner = arguments[0]
+            return self._tagged(inner, tag, side) if tag else self.type_(inner, side, doc, place)
         if origin in (Union, UnionType):
             return self._union(arguments, side, doc, place)
         if origin is Literal:
@@ -164,6 +192,20 @@ class _Walk:
             name = inner[0] if len(set(inner)) == 1 else "Value"
         return f"Option<{name}>" if NoneType in arguments else name
 
+    def _tagged(self, union: Any, tag: str, side: Side) -> str:
+        name = self._named_unions[union]
+        self._claim(name, union)
+        variants = []
+        for model in get_args(union):
+            (word,) = get_args(model.model_fields[tag].annotation)
+            held = self._model(model, side, "", without=tag)
+            nested = any(_holds_model(info.annotation) for info in model.model_fields.values())
+            type_ = f"Box<{held}>" if nested else held
+            variants.append(Variant(word, camel(word), inspect.cleandoc(model.__doc__), type_))
+        doc = "What is told apart by its `" + tag + "`."
+        self.found.unions[name] = Tagged(name, doc, tag, tuple(variants))
+        return name
+
     def _literal(self, values: tuple[Any, ...], place: str, doc: str) -> str:
         if not all(isinstance(value, str) for value in values):
             return _LEAVES[type(values[0])]
@@ -177,7 +219,9 @@ class _Walk:
         self.found.words[name] = Words(name, doc.replace("Member", "Words of", 1), variants)
         return name
 
-    def _model(self, model: type[BaseModel], side: Side, doc: str) -> str:
+    def _model(
+        self, model: type[BaseModel], side: Side, doc: str, without: str | None = None
+    ) -> str:
         twice = side == "params" and model in self._both
         name = f"{model.__name__}Params" if twice else model.__name__
         self._claim(name, (model, side if model in self._both else None))
@@ -188,6 +232,7 @@ class _Walk:
         members = tuple(
             self._member(model.__name__, wire_name(key, info), info, side)
             for key, info in model.model_fields.items()
+            if key != without
         )
         self.found.structs[name] = Struct(name, text, members)
         return name
@@ -203,6 +248,12 @@ class _Walk:
     def _claim(self, name: str, owner: Any) -> None:
         if name in _TAKEN.split() or self._owner.setdefault(name, owner) != owner:
             raise ValueError(f"two types of the contract would be called {name} in Rust")
+
+
+def _holds_model(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return True
+    return any(_holds_model(argument) for argument in get_args(annotation))
 
 
 def _container(origin: Any, inner: list[str]) -> str:
@@ -234,18 +285,31 @@ def _models(annotation: Any, seen: set[type[BaseModel]]) -> None:
         _models(argument, seen)
 
 
-def _named_literals() -> dict[tuple[Any, ...], str]:
-    """Values → name, for the word lists that have a name in the contract or in the domain."""
-    modules: list[ModuleType] = [
+def _modules() -> list[ModuleType]:
+    return [
         states,
         *(
             importlib.import_module(f"crystalmath.contract.{info.name}")
             for info in pkgutil.iter_modules(crystalmath.contract.__path__)
         ),
     ]
+
+
+def _named_literals() -> dict[tuple[Any, ...], str]:
+    """Values → name, for the word lists that have a name in the contract or in the domain."""
     return {
         get_args(value): name
-        for module in modules
+        for module in _modules()
         for name, value in vars(module).items()
         if get_origin(value) is Literal and not name.startswith("_")
+    }
+
+
+def _named_unions() -> dict[Any, str]:
+    """Union → name, for those whose members are told apart by a word."""
+    return {
+        get_args(value)[0]: name
+        for module in _modules()
+        for name, value in vars(module).items()
+        if tag_of(value) is not None and not name.startswith("_")
     }

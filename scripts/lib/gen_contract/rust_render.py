@@ -16,7 +16,16 @@ from pathlib import Path
 from crystalmath.contract.openrpc import markdown
 from crystalmath.contract.rpc import Method
 from gen_contract.adr import ROWS
-from gen_contract.rust_model import Collected, Member, RustCall, Struct, Words, camel, collect
+from gen_contract.rust_model import (
+    Collected,
+    Member,
+    RustCall,
+    Struct,
+    Tagged,
+    Words,
+    camel,
+    collect,
+)
 
 HEAD = Path(__file__).with_name("types_head.rs")
 
@@ -35,6 +44,7 @@ def render(table: Mapping[str, Method], sha256: str) -> str:
         _constants(table, sha256),
         _bridge_request(),
         *(_words(words) for _, words in sorted(found.words.items())),
+        *(_union(union) for _, union in sorted(found.unions.items())),
         *(_struct(struct) for _, struct in sorted(found.structs.items())),
         _calls(found),
     ]
@@ -124,6 +134,18 @@ def _words(words: Words) -> str:
     rows = "".join(f"    {variant} = {_string(text)},\n" for variant, text in words.variants)
     doc = textwrap.indent(_doc(words.doc, 4), "    ")
     return f"words! {{\n{doc}    {words.name} {{\n{textwrap.indent(rows, '    ')}    }}\n}}\n"
+
+
+def _union(union: Tagged) -> str:
+    variants = "".join(
+        f"{_doc(v.doc, 4)}#[serde(rename = {_string(v.word)})]\n{v.name}({v.type_}),\n"
+        for v in union.variants
+    )
+    return (
+        f"{_doc(union.doc)}#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]\n"
+        f"#[serde(tag = {_string(union.tag)})]\npub enum {union.name} {{\n{variants}"
+        "/// A kind that this version does not know.\n#[serde(other)]\nOther,\n}\n"
+    )
 
 
 def _struct(struct: Struct) -> str:

@@ -43,6 +43,7 @@ def _any_of(choices: list[dict[str, Any]]) -> str:
 _BY_KEY: Final[dict[str, Callable[[Any], str]]] = {
     "$ref": _reference,
     "anyOf": _any_of,
+    "oneOf": _any_of,
     "enum": _enum,
     "const": _const,
 }

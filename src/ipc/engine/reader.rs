@@ -5,14 +5,16 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::subscriptions::NOTIFY;
 use super::{Engine, Link, Pending};
 use crate::error::IpcError;
 use crate::ipc::ConnState;
 use crate::ipc::codec::{self, Incoming, Line, LineBuffer};
 use crate::ipc::connector::Connector;
 use crate::ipc::hello::Greeted;
+use crate::rpc::Notification;
 
-pub(super) fn run(engine: &Engine, mut connector: Connector) {
+pub(super) fn run(engine: &Arc<Engine>, mut connector: Connector) {
     let mut pause = engine.timing.reconnect;
     let mut may_start = true;
     loop {
@@ -40,7 +42,7 @@ pub(super) fn run(engine: &Engine, mut connector: Connector) {
 }
 
 /// Use a connection until it ends.
-fn serve(engine: &Engine, greeted: Greeted) {
+fn serve(engine: &Arc<Engine>, greeted: Greeted) {
     let Greeted { stream, info, rest } = greeted;
     let stream = Arc::new(stream);
     let mut state = engine.lock();
@@ -52,7 +54,7 @@ fn serve(engine: &Engine, greeted: Greeted) {
     state.phase = ConnState::Ready;
     state.server = Some(Arc::new(info));
     state.wanted = false;
-    state.cancels.clear();
+    state.notices.clear();
     state.link = Some(Link {
         stream: Arc::clone(&stream),
         generation: state.generation,
@@ -60,6 +62,8 @@ fn serve(engine: &Engine, greeted: Greeted) {
     drop(state);
     engine.work.notify_all();
     engine.change.notify_all();
+    engine.tell(Notification::State(ConnState::Ready));
+    engine.ask_again();
     read(engine, &stream, rest);
     lose(engine);
 }
@@ -97,7 +101,13 @@ fn take(engine: &Engine, line: &Line) {
             None => state.counters.unknown += 1,
         },
         Incoming::Orphan(_) => state.counters.unknown += 1,
-        Incoming::Notification { .. } => state.counters.notifications += 1,
+        Incoming::Notification { method, params } => {
+            state.counters.notifications += 1;
+            drop(state);
+            if method == NOTIFY && !engine.notified(params) {
+                engine.lock().counters.garbage += 1;
+            }
+        }
         Incoming::Garbage => state.counters.garbage += 1,
     }
 }
@@ -107,7 +117,8 @@ fn take(engine: &Engine, line: &Line) {
 fn lose(engine: &Engine) {
     let mut state = engine.lock();
     state.link = None;
-    state.cancels.clear();
+    state.notices.clear();
+    state.forget_numbers();
     state.phase = ConnState::Reconnecting;
     let sent: Vec<u64> = state
         .pending
@@ -135,8 +146,12 @@ fn lose(engine: &Engine) {
         }
     }
     state.wanted = !state.queue.is_empty();
+    let closed = state.closed;
     drop(state);
     engine.change.notify_all();
+    if !closed {
+        engine.tell(Notification::State(ConnState::Reconnecting));
+    }
     for Pending { method, answer, .. } in lost {
         answer(Err(IpcError::Disconnected { method }));
     }
@@ -146,14 +161,16 @@ fn lose(engine: &Engine) {
 fn fail(engine: &Engine, error: &IpcError) {
     let mut state = engine.lock();
     state.first.get_or_insert_with(|| Err(error.clone()));
-    state.phase = match error {
+    let phase = match error {
         IpcError::Busy { .. } | IpcError::Overloaded(_) => ConnState::Busy,
         other => ConnState::Down(other.to_string()),
     };
+    state.phase.clone_from(&phase);
     state.wanted = false;
     let waiting = state.take_all();
     drop(state);
     engine.change.notify_all();
+    engine.tell(Notification::State(phase));
     for pending in waiting {
         (pending.answer)(Err(error.clone()));
     }

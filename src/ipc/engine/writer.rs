@@ -56,7 +56,7 @@ fn expire(engine: &Engine) {
 
 fn next(state: &mut State) -> Option<(Link, Arc<Vec<u8>>)> {
     let link = state.link.clone()?;
-    if let Some(cancel) = state.cancels.pop_front() {
+    if let Some(cancel) = state.notices.pop_front() {
         return Some((link, Arc::new(cancel)));
     }
     while let Some(id) = state.queue.pop_front() {
