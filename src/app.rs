@@ -37,6 +37,7 @@ const RECONNECT_S: f64 = 5.0;
 
 /// The whole state of the UI.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Model {
     /// What the screens share.
     pub data: Data,
@@ -184,6 +185,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
             effects
         }
+        Msg::Quit => {
+            model.quit = true;
+            Vec::new()
+        }
         Msg::Note(tone, text) => {
             model.toast(tone, text);
             Vec::new()
@@ -314,7 +319,7 @@ impl Model {
 
     fn takes_text(&self) -> bool {
         self.screen(self.focused())
-            .is_some_and(|screen| screen.takes_text())
+            .is_some_and(super::screens::Screen::takes_text)
     }
 
     fn mouse(&mut self, mouse: Mouse) -> Vec<Effect> {

@@ -16,6 +16,7 @@ pub use read::{Problem, parse};
 
 /// Everything that a user can set.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "switches of the user")]
 pub struct Config {
     /// Name of the theme.
     pub theme: String,

@@ -55,7 +55,7 @@ impl Keymap {
     pub fn with(changes: &[(String, Vec<String>)]) -> Result<Self, Vec<Refused>> {
         let mut keys = Self::default().keys;
         let mut refused = Vec::new();
-        let mut changed = Vec::new();
+        let mut touched = Vec::new();
         for (name, texts) in changes {
             let mut refuse = |reason: String| {
                 refused.push(Refused {
@@ -75,9 +75,9 @@ impl Keymap {
                 }
             }
             keys.insert(action, parsed);
-            changed.push(action);
+            touched.push(action);
         }
-        refused.extend(collisions(&keys, &changed));
+        refused.extend(collisions(&keys, &touched));
         if refused.is_empty() {
             Ok(Self::of(keys))
         } else {
@@ -107,7 +107,7 @@ impl Keymap {
     }
 }
 
-fn collisions(keys: &HashMap<Action, Vec<Key>>, changed: &[Action]) -> Vec<Refused> {
+fn collisions(keys: &HashMap<Action, Vec<Key>>, touched: &[Action]) -> Vec<Refused> {
     let mut owners: HashMap<Key, Action> = HashMap::new();
     let mut refused = Vec::new();
     for info in Action::all() {
@@ -116,7 +116,7 @@ fn collisions(keys: &HashMap<Action, Vec<Key>>, changed: &[Action]) -> Vec<Refus
                 continue;
             };
             // Name the one that the user wrote; both may be.
-            let (at, against) = if changed.contains(&info.action) {
+            let (at, against) = if touched.contains(&info.action) {
                 (info.action, other)
             } else {
                 (other, info.action)

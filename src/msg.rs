@@ -53,6 +53,8 @@ pub enum Msg {
         /// What is in it, or why it cannot be read.
         result: Result<Vec<Entry>, String>,
     },
+    /// The program is told from outside to end, or the terminal is gone.
+    Quit,
     /// Something to tell the user, for example that text was copied.
     Note(Tone, String),
 }

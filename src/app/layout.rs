@@ -24,6 +24,7 @@ pub(super) struct Pane {
 
 /// The parts of the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(clippy::struct_field_names, reason = "the panes are panes")]
 pub(super) struct Panes {
     pub header: Rect,
     /// What is wrong with the connection or the list; may be empty.

@@ -296,7 +296,9 @@ impl Model {
             .detail()
             .filter(|id| now.iter().any(|(seen, _)| seen == id))
         {
-            let subject = self.screen(self.tab).and_then(|tab| tab.selected());
+            let subject = self
+                .screen(self.tab)
+                .and_then(super::super::screens::Screen::selected);
             if !self.shown.contains(&(detail, subject)) {
                 effects.extend(self.show(detail, subject));
             }

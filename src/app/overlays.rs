@@ -124,12 +124,12 @@ impl Model {
             Some(Edit::Cancel | Edit::Submit) => return Vec::new(),
             Some(Edit::Insert(text)) if text == "?" && input.is_empty() => return Vec::new(),
             Some(edit) => {
-                match scrolled(&edit, scroll, page, self.help_lines(input.text()).len()) {
-                    Some(to) => scroll = to,
-                    None => {
-                        input.apply(&edit);
-                        scroll = 0;
-                    }
+                if let Some(to) = scrolled(&edit, scroll, page, self.help_lines(input.text()).len())
+                {
+                    scroll = to;
+                } else {
+                    input.apply(&edit);
+                    scroll = 0;
                 }
             }
             None => {}
@@ -209,7 +209,7 @@ impl Model {
                 }
                 return Vec::new();
             }
-            Some(Edit::Submit) => return self.picked(&picker, cursor, owner),
+            Some(Edit::Submit) => return self.picked(&picker, cursor, &owner),
             Some(Edit::Insert(text)) if text == " " && picker.several => {
                 if let Some(choice) = picker.choices.get_mut(cursor) {
                     choice.chosen ^= true;
@@ -218,7 +218,7 @@ impl Model {
             Some(edit) => {
                 cursor = scrolled(&edit, cursor, 5, last + 1)
                     .unwrap_or(cursor)
-                    .min(last)
+                    .min(last);
             }
             None => {}
         }
@@ -233,7 +233,7 @@ impl Model {
         })
     }
 
-    fn picked(&mut self, picker: &Picker, cursor: usize, owner: Owner) -> Vec<Effect> {
+    fn picked(&mut self, picker: &Picker, cursor: usize, owner: &Owner) -> Vec<Effect> {
         let chosen = picker.choices.iter().enumerate().filter(|(index, choice)| {
             if picker.several {
                 choice.chosen
@@ -245,10 +245,10 @@ impl Model {
         match owner {
             Owner::Screen(screen, token) => {
                 let event = Event::Picked {
-                    token,
+                    token: *token,
                     names: &names,
                 };
-                self.tell(screen, &event).1
+                self.tell(*screen, &event).1
             }
             // The theme is in force since the cursor came to it.
             Owner::Theme(_) | Owner::Command(..) => Vec::new(),

@@ -34,8 +34,10 @@ pub(super) struct Palette {
 
 impl Model {
     pub(super) fn open_palette(&mut self) -> Vec<Effect> {
-        let mut palette = Palette::default();
-        palette.entries = self.palette_entries("");
+        let palette = Palette {
+            entries: self.palette_entries(""),
+            ..Palette::default()
+        };
         self.keep(Overlay::Palette(palette))
     }
 
@@ -150,7 +152,7 @@ impl Model {
                 Some((score, row.job.id, row.job.name.as_str()))
             })
             .collect();
-        found.sort_unstable_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+        found.sort_unstable_by_key(|(score, id, _)| std::cmp::Reverse((*score, *id)));
         found
             .into_iter()
             .take(JOBS)

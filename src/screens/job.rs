@@ -45,11 +45,11 @@ impl Screen for JobScreen {
             }
             Event::Act(Action::Left) => cx.close(),
             Event::Act(Action::Cancel) => {
-                cx.command(Command::Cancel, self.id.into_iter().collect())
+                cx.command(Command::Cancel, self.id.into_iter().collect());
             }
             Event::Act(Action::Rerun) => cx.command(Command::Rerun, self.id.into_iter().collect()),
             Event::Act(Action::Delete) => {
-                cx.command(Command::Delete, self.id.into_iter().collect())
+                cx.command(Command::Delete, self.id.into_iter().collect());
             }
             _ => return Handled::No,
         }

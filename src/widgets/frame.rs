@@ -18,11 +18,11 @@ pub fn draw(area: Rect, buf: &mut Buffer, theme: &Theme, title: &str, focused: b
         Role::Border
     };
     let style = theme.style(role);
-    let rule = glyphs.horizontal.repeat(usize::from(area.width));
-    text::put(buf, (area.x, area.y), &rule, area.width, style);
+    let line = glyphs.horizontal.repeat(usize::from(area.width));
+    text::put(buf, (area.x, area.y), &line, area.width, style);
     let (right, bottom) = (area.right() - 1, area.bottom() - 1);
     if boxed && area.height > 1 {
-        text::put(buf, (area.x, bottom), &rule, area.width, style);
+        text::put(buf, (area.x, bottom), &line, area.width, style);
         for y in area.y + 1..bottom {
             text::put(buf, (area.x, y), glyphs.vertical, 1, style);
             text::put(buf, (right, y), glyphs.vertical, 1, style);

@@ -10,7 +10,9 @@ use crate::theme::Theme;
 /// The columns that `text` takes.
 #[must_use]
 pub fn width(text: &str) -> usize {
-    text.graphemes(true).map(|grapheme| grapheme.width()).sum()
+    text.graphemes(true)
+        .map(unicode_width::UnicodeWidthStr::width)
+        .sum()
 }
 
 /// The longest start of `text` that fits `columns`; no grapheme is cut in half.
