@@ -106,7 +106,7 @@ pub struct Row {
 #[derive(Debug, Default)]
 pub struct JobStore {
     rows: HashMap<i64, Row>,
-    running: usize,
+    counts: HashMap<JobState, usize>,
     /// Rises with every change.
     pub version: u64,
     /// How the list was last read.
@@ -143,14 +143,24 @@ impl JobStore {
 
     /// How many run.
     #[must_use]
-    pub const fn running(&self) -> usize {
-        self.running
+    pub fn running(&self) -> usize {
+        self.count(&JobState::Running)
     }
 
-    /// How many are in each state.
+    /// How many are in this state.
     #[must_use]
     pub fn count(&self, state: &JobState) -> usize {
-        self.rows().filter(|row| row.job.state == *state).count()
+        self.counts.get(state).copied().unwrap_or(0)
+    }
+
+    fn counted(&mut self, before: Option<&JobState>, after: Option<&JobState>) {
+        if let Some(count) = before.and_then(|state| self.counts.get_mut(state)) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(state) = after {
+            *self.counts.entry(state.clone()).or_default() += 1;
+        }
+        self.version += 1;
     }
 
     /// Take in what the daemon says about one job. Older news than what is here changes nothing,
@@ -174,23 +184,20 @@ impl JobStore {
                 mark = None;
             }
         }
-        let was = before.is_some_and(|row| row.job.state == JobState::Running);
-        let is = job.state == JobState::Running;
-        self.running = self.running + usize::from(is) - usize::from(was);
+        let was = before.map(|row| row.job.state.clone());
+        self.counted(was.as_ref(), Some(&job.state));
         let row = Row {
             received_at: now,
             mark,
             job,
         };
         self.rows.insert(row.job.id, row);
-        self.version += 1;
         put
     }
 
     pub(super) fn remove(&mut self, id: i64) {
         if let Some(row) = self.rows.remove(&id) {
-            self.running -= usize::from(row.job.state == JobState::Running);
-            self.version += 1;
+            self.counted(Some(&row.job.state), None);
         }
     }
 
@@ -214,14 +221,12 @@ impl JobStore {
     }
 
     pub(super) fn set_state(&mut self, id: i64, state: &JobState) {
-        if let Some(row) = self.rows.get_mut(&id)
-            && !is_terminal(&row.job.state)
-        {
-            let was = row.job.state == JobState::Running;
-            row.job.state = state.clone();
-            self.running =
-                self.running + usize::from(*state == JobState::Running) - usize::from(was);
-            self.version += 1;
+        let Some(row) = self.rows.get_mut(&id) else {
+            return;
+        };
+        if !is_terminal(&row.job.state) {
+            let was = std::mem::replace(&mut row.job.state, state.clone());
+            self.counted(Some(&was), Some(state));
         }
     }
 }

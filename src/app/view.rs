@@ -7,8 +7,8 @@ use std::cell::Cell;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::Model;
 use super::layout::{self, Panes};
+use super::{ListState, Model};
 use crate::msg::{Action, Link, Tone};
 use crate::screens::ViewCx;
 use crate::theme::{Role, Theme};
@@ -104,7 +104,9 @@ fn connection(model: &Model) -> (&'static str, String, Role) {
     };
     match &model.data.link {
         Link::Ready(_) if model.data.is_live() => (glyphs.live, "live".into(), Role::Good),
-        Link::Ready(_) if age.is_none() => (glyphs.live, "reading the list".into(), Role::Info),
+        Link::Ready(_) if model.data.jobs.list == ListState::Loading => {
+            (glyphs.live, "reading the list".into(), Role::Info)
+        }
         Link::Ready(_) => (glyphs.away, stale("list not read"), Role::Bad),
         Link::Starting => (glyphs.away, stale("daemon starting"), Role::Warn),
         Link::Reconnecting => (glyphs.away, stale("reconnecting"), Role::Warn),

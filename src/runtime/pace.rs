@@ -7,7 +7,7 @@ const RATE: f64 = 27.0;
 /// Draws that may follow each other without a pause, so that a second never holds more than thirty.
 const BURST: f64 = 3.0;
 /// How many of those are kept for the user.
-const RESERVE: f64 = 2.0;
+const RESERVE: f64 = 1.0;
 
 /// A bucket of draws that fills with time.
 #[derive(Debug)]

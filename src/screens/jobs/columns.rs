@@ -49,7 +49,7 @@ macro_rules! columns {
 columns! {
     State "state" "State" 12 0 left 0 "State of the job";
     Id "id" "Id" 6 0 right 0 "Number of the job";
-    Name "name" "Name" 10 3 left 0 "Name of the job";
+    Name "name" "Name" 14 3 left 0 "Name of the job";
     Code "code" "Code" 8 0 left 3 "Code that runs it";
     Task "task" "Task" 8 0 left 6 "What the code does";
     Where "where" "Where" 7 0 left 4 "Cluster, or this machine";

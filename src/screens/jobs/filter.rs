@@ -184,11 +184,8 @@ impl Test {
 
     fn fits(&self, row: &Row, data: &Data) -> bool {
         let job = &row.job;
-        let holds = |field: Field, text: &str| {
-            values(field, row)
-                .iter()
-                .any(|value| value.to_lowercase().contains(text))
-        };
+        let field_holds =
+            |field: Field, text: &str| values(field, row).any(|value| holds(value, text));
         match self {
             Self::State(states) => states.iter().any(|state| match state {
                 StateWord::One(state) => job.state == *state,
@@ -199,9 +196,9 @@ impl Test {
                 let values = values(*field, row);
                 words
                     .iter()
-                    .any(|word| values.iter().any(|value| value.to_lowercase() == *word))
+                    .any(|word| values.any(|value| value.to_lowercase() == *word))
             }
-            Self::Holds(field, text) => holds(*field, text),
+            Self::Holds(field, text) => field_holds(*field, text),
             Self::Compare(number, above, limit) => number.of(row, data).is_some_and(|value| {
                 if *above {
                     value > *limit
@@ -212,23 +209,52 @@ impl Test {
             Self::Attention => words::attention(job).is_some(),
             Self::Any(text) => [Field::Name, Field::Formula, Field::Id, Field::Tag]
                 .into_iter()
-                .any(|field| holds(field, text)),
+                .any(|field| field_holds(field, text)),
         }
     }
 }
 
-fn values(field: Field, row: &Row) -> Vec<String> {
+fn values(field: Field, row: &Row) -> Values<'_> {
     let job = &row.job;
     match field {
-        Field::Id => vec![job.id.to_string()],
-        Field::Name => vec![job.name.clone()],
-        Field::Code => vec![job.code.clone()],
-        Field::Task => job.task.iter().cloned().collect(),
-        Field::Where => vec![words::place(job).to_owned()],
-        Field::Formula => job.formula.iter().cloned().collect(),
-        Field::Reason => job.reason.iter().cloned().collect(),
-        Field::Tag => job.tags.clone(),
+        Field::Id => Values::Number(job.id.to_string()),
+        Field::Name => Values::One(Some(&job.name)),
+        Field::Code => Values::One(Some(&job.code)),
+        Field::Task => Values::One(job.task.as_deref()),
+        Field::Where => Values::One(Some(words::place(job))),
+        Field::Formula => Values::One(job.formula.as_deref()),
+        Field::Reason => Values::One(job.reason.as_deref()),
+        Field::Tag => Values::Many(&job.tags),
     }
+}
+
+/// What a field holds; nothing is copied, since every job is asked at every key.
+enum Values<'a> {
+    Number(String),
+    One(Option<&'a str>),
+    Many(&'a [String]),
+}
+
+impl Values<'_> {
+    fn any(&self, test: impl Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Number(text) => test(text),
+            Self::One(text) => text.is_some_and(test),
+            Self::Many(texts) => texts.iter().any(|text| test(text)),
+        }
+    }
+}
+
+/// Whether `text` holds `part`, which is in lower case, whatever the case of `text`.
+fn holds(text: &str, part: &str) -> bool {
+    if !text.is_ascii() {
+        return text.to_lowercase().contains(part);
+    }
+    part.is_empty()
+        || text
+            .as_bytes()
+            .windows(part.len())
+            .any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
 impl Number {

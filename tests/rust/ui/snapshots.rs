@@ -189,7 +189,7 @@ fn small_windows_say_what_still_works() {
     assert!(text.contains("1 jobs, 1 running"), "{text}");
     let ui = Ui::of(&some_jobs(), (60, 15));
     let text = ui.picture((60, 15));
-    for word in ["running", "copper rel…", "Enter open", "? help"] {
+    for word in ["running", "copper relax", "Enter open", "? help"] {
         assert!(text.contains(word), "{word} in\n{text}");
     }
 }
