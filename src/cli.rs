@@ -27,6 +27,7 @@ mod show;
 mod submit;
 mod table;
 mod text;
+mod ui;
 mod wait;
 mod watch;
 
@@ -43,13 +44,16 @@ use session::Session;
 
 /// Terminal workbench for crystallographic calculations.
 ///
-/// Without a command: what the daemon does now, and the newest jobs.
+/// Without a command: the terminal UI, or on no terminal what the daemon does now and the newest jobs.
 #[derive(Debug, Parser)]
 #[command(name = "crystalmath", version, max_term_width = 100)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
     pub globals: Globals,
+    /// Options of the terminal UI.
+    #[command(flatten)]
+    pub ui: ui::Args,
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -121,6 +125,7 @@ fn run(arguments: &[OsString]) -> ExitCode {
     };
     let session = Session::new(cli.globals);
     let outcome = match cli.command {
+        None if ui::is_wanted(&session, &cli.ui) => ui::run(&session, &cli.ui),
         None => overview::run(&session),
         Some(command) => dispatch(&session, command),
     };

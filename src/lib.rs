@@ -1,8 +1,16 @@
 //! Everything of the `crystalmath` program except its start, so that tests can reach it.
 
+pub mod app;
 #[cfg(feature = "ipc")]
 pub mod cli;
+pub mod config;
 pub mod error;
 #[cfg(feature = "ipc")]
 pub mod ipc;
+pub mod keymap;
+pub mod msg;
 pub mod rpc;
+pub mod runtime;
+pub mod screens;
+pub mod theme;
+pub mod widgets;

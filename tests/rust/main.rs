@@ -18,6 +18,7 @@ mod launch;
 mod mock;
 #[cfg(feature = "ipc")]
 mod paths;
+mod ui;
 #[cfg(feature = "ipc")]
 mod wait;
 #[cfg(feature = "ipc")]

@@ -1,0 +1,455 @@
+//! The model of the terminal UI and [`update`], the only place where it changes.
+//!
+//! Pure: no I/O, no clock, no terminal. What is to be done elsewhere comes back as effects; what
+//! came of them arrives as messages. The runtime calls `update`, then [`view::draw`] when the model
+//! says that something seen has changed.
+
+mod commands;
+mod cx;
+mod data;
+mod feed;
+mod layout;
+mod navigation;
+mod overlays;
+mod palette;
+mod requests;
+mod toasts;
+pub mod view;
+
+use ratatui::layout::Rect;
+
+pub use commands::Command;
+pub use cx::{Choice, Cx, Picker, Question, error_text};
+pub use data::{Data, JobStore, ListState, Mark, Row, is_terminal};
+
+use crate::config::Config;
+use crate::keymap::{Key, Keymap};
+use crate::msg::{Action, Effect, Link, Mouse, Msg, Tone};
+use crate::screens::{Event, Handled, Place, SPECS, Screen, ScreenId, Spec, Subject};
+use crate::theme::Theme;
+use feed::Feed;
+use overlays::Overlay;
+use requests::{Owner, Requests};
+use toasts::Toasts;
+
+/// Seconds between two attempts to connect after the first one failed.
+const RECONNECT_S: f64 = 5.0;
+
+/// The whole state of the UI.
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Model {
+    /// What the screens share.
+    pub data: Data,
+    keymap: Keymap,
+    theme: Theme,
+    config: Config,
+    size: (u16, u16),
+    screens: Vec<(Spec, Option<Box<dyn Screen>>)>,
+    /// The tab that is seen.
+    tab: ScreenId,
+    /// Screens over the tab, the topmost last.
+    over: Vec<ScreenId>,
+    focus_detail: bool,
+    zoomed: bool,
+    /// What was last told about what is seen where.
+    seen: Vec<(ScreenId, Rect)>,
+    shown: Vec<(ScreenId, Option<Subject>)>,
+    overlay: Option<Overlay>,
+    toasts: Toasts,
+    recent: Vec<Action>,
+    requests: Requests,
+    feed: Feed,
+    connect_at: Option<f64>,
+    dirty: bool,
+    quit: bool,
+}
+
+impl Model {
+    /// The model at the start, before anything is connected.
+    #[must_use]
+    pub fn new(config: Config, size: (u16, u16), now: f64) -> Self {
+        let mut model = Self {
+            data: Data {
+                now,
+                ..Data::default()
+            },
+            keymap: config.keymap.clone(),
+            theme: config.theme(&config.theme),
+            screens: SPECS
+                .iter()
+                .map(|spec| (*spec, Some((spec.make)(&config))))
+                .collect(),
+            config,
+            size,
+            tab: ScreenId::Jobs,
+            over: Vec::new(),
+            focus_detail: false,
+            zoomed: false,
+            seen: Vec::new(),
+            shown: Vec::new(),
+            overlay: None,
+            toasts: Toasts::default(),
+            recent: Vec::new(),
+            requests: Requests::default(),
+            feed: Feed::default(),
+            connect_at: None,
+            dirty: true,
+            quit: false,
+        };
+        // Nothing is connected, so no screen can have asked for anything.
+        let _ = model.settle();
+        model
+    }
+
+    /// Whether something that is seen has changed since it was last asked.
+    pub const fn take_dirty(&mut self) -> bool {
+        std::mem::replace(&mut self.dirty, false)
+    }
+
+    /// Whether the user left.
+    #[must_use]
+    pub const fn wants_quit(&self) -> bool {
+        self.quit
+    }
+
+    /// When the next [`Msg::Clock`] is wanted, in seconds since 1970; `None` while nothing moves.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<f64> {
+        let screens = self
+            .seen
+            .iter()
+            .filter_map(|(id, _)| self.screen(*id)?.wake_at(&self.data));
+        screens
+            .chain(self.feed.wake_at())
+            .chain(self.connect_at)
+            .chain(self.toasts.wake_at(self.data.now))
+            .chain(self.age_at())
+            .reduce(f64::min)
+    }
+
+    /// When the shown age of the data changes.
+    fn age_at(&self) -> Option<f64> {
+        let age = self.data.age_s().filter(|_| self.data.is_stale())?;
+        Some(self.data.now + if age < 60.0 { 1.0 } else { 15.0 })
+    }
+
+    /// The key map in force.
+    #[must_use]
+    pub const fn keymap(&self) -> &Keymap {
+        &self.keymap
+    }
+
+    pub(super) fn toast(&mut self, tone: Tone, text: impl Into<String>) {
+        self.toasts.push(tone, text.into(), self.data.now);
+        self.dirty = true;
+    }
+}
+
+/// Take one message in. The only place where the model changes.
+pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let mut effects = match msg {
+        Msg::Clock(now) => model.tick(now),
+        Msg::Key(key) => model.key(key),
+        Msg::Paste(text) => model.paste(&text),
+        Msg::Mouse(mouse) => model.mouse(mouse),
+        Msg::Resize(columns, rows) => {
+            model.size = (columns, rows);
+            model.dirty = true;
+            Vec::new()
+        }
+        Msg::Focus(_) => Vec::new(),
+        Msg::Link(link) => model.linked(link),
+        Msg::Reply { id, result } => model.replied(id, result),
+        Msg::JobsChanged(jobs) => model.feed_told(jobs),
+        Msg::JobsGone(ids) => {
+            for id in &ids {
+                model.data.jobs.remove(*id);
+            }
+            model.dirty = true;
+            model.tell_jobs_changed(&ids)
+        }
+        Msg::Resync => model.resync(),
+        Msg::NoEvents(error) => model.feed_refused(&error),
+        Msg::Directory { id, result } => {
+            let (owner, next) = model.requests.answered(id);
+            let mut effects: Vec<Effect> = next.into_iter().collect();
+            if let Some(Owner::Screen(screen, slot, _)) = owner {
+                let event = Event::Directory {
+                    slot,
+                    result: &result,
+                };
+                effects.extend(model.tell(screen, &event).1);
+            }
+            effects
+        }
+        Msg::Quit => {
+            model.quit = true;
+            Vec::new()
+        }
+        Msg::Note(tone, text) => {
+            model.toast(tone, text);
+            Vec::new()
+        }
+    };
+    effects.extend(model.settle());
+    effects
+}
+
+impl Model {
+    fn tick(&mut self, now: f64) -> Vec<Effect> {
+        let before = self.data.now;
+        let (seen, age) = (self.toasts.seen(before).count(), self.age_at());
+        // Screens name their time from the clock as it was.
+        let due: Vec<ScreenId> = self
+            .seen
+            .iter()
+            .map(|(id, _)| *id)
+            .filter(|id| {
+                let at = self
+                    .screen(*id)
+                    .and_then(|screen| screen.wake_at(&self.data));
+                at.is_some_and(|at| at <= now)
+            })
+            .collect();
+        self.data.now = now;
+        self.dirty |= self.toasts.seen(now).count() != seen;
+        self.dirty |= age.is_some_and(|at| at <= now);
+        let mut effects = self.feed_tick();
+        if self.connect_at.is_some_and(|at| at <= now) {
+            self.connect_at = None;
+            effects.push(Effect::Connect { start: false });
+        }
+        for id in due {
+            effects.extend(self.tell(id, &Event::Tick).1);
+        }
+        effects
+    }
+
+    fn linked(&mut self, link: Link) -> Vec<Effect> {
+        if link == self.data.link {
+            return Vec::new();
+        }
+        self.dirty = true;
+        self.connect_at = None;
+        if let Link::Ready(server) = &link
+            && !server.same_contract
+        {
+            let text = format!(
+                "the daemon ({}) and this program ({}) were built for different contracts; when no \
+                 job needs it, restart it: crystalmath-server stop",
+                server.version,
+                env!("CARGO_PKG_VERSION")
+            );
+            self.toast(Tone::Warn, text);
+        }
+        if matches!(link, Link::Down { .. } | Link::Busy) {
+            self.connect_at = Some(self.data.now + RECONNECT_S);
+        }
+        let ready = matches!(link, Link::Ready(_));
+        self.data.link = link;
+        let mut effects = self.feed_linked();
+        if ready {
+            effects.extend(self.tell_seen(&Event::Resync));
+        }
+        effects
+    }
+
+    fn resync(&mut self) -> Vec<Effect> {
+        let mut effects = self.feed_read(None);
+        effects.extend(self.tell_seen(&Event::Resync));
+        effects
+    }
+
+    fn replied(
+        &mut self,
+        id: u64,
+        result: Result<serde_json::Value, crate::error::IpcError>,
+    ) -> Vec<Effect> {
+        let (owner, next) = self.requests.answered(id);
+        let mut effects: Vec<Effect> = next.into_iter().collect();
+        effects.extend(match owner {
+            None => Vec::new(),
+            Some(Owner::Feed(call)) => self.feed_reply(&call, result),
+            Some(Owner::Command(call)) => self.command_reply(call, result),
+            Some(Owner::Screen(screen, slot, tag)) => {
+                let event = Event::Reply {
+                    slot,
+                    tag,
+                    result: &result,
+                };
+                self.tell(screen, &event).1
+            }
+        });
+        effects
+    }
+
+    fn key(&mut self, key: Key) -> Vec<Effect> {
+        if self.overlay.is_some() {
+            return self.overlay_key(key);
+        }
+        if self.takes_text() {
+            let Some(edit) = key.edit() else {
+                return Vec::new();
+            };
+            return self.tell(self.focused(), &Event::Edit(&edit)).1;
+        }
+        match self.keymap.action(key) {
+            Some(action) => self.act(action),
+            None => Vec::new(),
+        }
+    }
+
+    fn paste(&mut self, text: &str) -> Vec<Effect> {
+        let clean: String = text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        if self.overlay.is_some() {
+            return self.overlay_paste(&clean);
+        }
+        if self.takes_text() {
+            let edit = crate::msg::Edit::Insert(clean);
+            return self.tell(self.focused(), &Event::Edit(&edit)).1;
+        }
+        Vec::new()
+    }
+
+    fn takes_text(&self) -> bool {
+        self.screen(self.focused())
+            .is_some_and(super::screens::Screen::takes_text)
+    }
+
+    fn mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
+        if self.overlay.is_some() {
+            return Vec::new();
+        }
+        match mouse {
+            Mouse::Click(column, row) => self.click(column, row),
+            Mouse::Wheel(_, _, lines) => {
+                let action = if lines > 0 { Action::Down } else { Action::Up };
+                let mut effects = Vec::new();
+                for _ in 0..lines.unsigned_abs().min(10) {
+                    effects.extend(self.tell(self.focused(), &Event::Act(action)).1);
+                }
+                effects
+            }
+        }
+    }
+
+    /// Tell a screen something, and grant what it asks for.
+    pub(super) fn tell(&mut self, id: ScreenId, event: &Event<'_>) -> (Handled, Vec<Effect>) {
+        let area = self.area_of(id);
+        let Some(slot) = self.screens.iter_mut().find(|(spec, _)| spec.id == id) else {
+            return (Handled::No, Vec::new());
+        };
+        let Some(mut screen) = slot.1.take() else {
+            return (Handled::No, Vec::new());
+        };
+        let (mut effects, mut wishes) = (Vec::new(), Vec::new());
+        let mut cx = Cx {
+            screen: id,
+            data: &self.data,
+            area,
+            requests: &mut self.requests,
+            effects: &mut effects,
+            wishes: &mut wishes,
+            dirty: &mut self.dirty,
+        };
+        let handled = screen.update(event, &mut cx);
+        if let Some(slot) = self.screens.iter_mut().find(|(spec, _)| spec.id == id) {
+            slot.1 = Some(screen);
+        }
+        for wish in wishes {
+            effects.extend(self.grant(id, wish));
+        }
+        (handled, effects)
+    }
+
+    fn tell_seen(&mut self, event: &Event<'_>) -> Vec<Effect> {
+        let seen: Vec<ScreenId> = self.seen.iter().map(|(id, _)| *id).collect();
+        seen.into_iter()
+            .flat_map(|id| self.tell(id, event).1)
+            .collect()
+    }
+
+    /// Tell every screen, seen or not, that jobs have changed.
+    pub(super) fn tell_jobs_changed(&mut self, ids: &[i64]) -> Vec<Effect> {
+        let all: Vec<ScreenId> = self.screens.iter().map(|(spec, _)| spec.id).collect();
+        all.into_iter()
+            .flat_map(|id| self.tell(id, &Event::JobsChanged(ids)).1)
+            .collect()
+    }
+
+    /// Tell the user's desktop that jobs have ended.
+    pub(super) fn tell_ended(&mut self, ids: &[i64]) -> Vec<Effect> {
+        let rows: Vec<&Row> = ids
+            .iter()
+            .filter_map(|id| self.data.jobs.get(*id))
+            .collect();
+        let (title, body) = match rows[..] {
+            [] => return Vec::new(),
+            [row] => (
+                format!(
+                    "job {} {}",
+                    row.job.id,
+                    row.job.state.as_str().to_lowercase()
+                ),
+                row.job.name.clone(),
+            ),
+            _ => {
+                let failed = rows
+                    .iter()
+                    .filter(|row| row.job.state.as_str() == "FAILED")
+                    .count();
+                (
+                    format!("{} jobs ended", rows.len()),
+                    format!("{failed} of them failed"),
+                )
+            }
+        };
+        let bad = rows.iter().any(|row| row.job.state.as_str() == "FAILED");
+        let tone = if bad { Tone::Bad } else { Tone::Good };
+        self.toast(tone, format!("{title}: {body}"));
+        if self.config.notify {
+            vec![Effect::Notify { title, body }]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn screen(&self, id: ScreenId) -> Option<&dyn Screen> {
+        let (_, screen) = self.screens.iter().find(|(spec, _)| spec.id == id)?;
+        screen.as_deref()
+    }
+
+    fn spec(&self, id: ScreenId) -> Option<&Spec> {
+        self.screens
+            .iter()
+            .map(|(spec, _)| spec)
+            .find(|spec| spec.id == id)
+    }
+
+    /// The tabs of the header, in their order.
+    fn tabs(&self) -> impl Iterator<Item = (u8, &Spec)> {
+        self.screens
+            .iter()
+            .filter_map(|(spec, _)| match spec.place {
+                Place::Tab(number) => Some((number, spec)),
+                _ => None,
+            })
+    }
+
+    fn detail(&self) -> Option<ScreenId> {
+        self.screens
+            .iter()
+            .map(|(spec, _)| spec)
+            .find(|spec| spec.place == Place::DetailOf(self.tab))
+            .map(|spec| spec.id)
+    }
+
+    pub(super) fn use_theme(&mut self, name: &str) {
+        self.theme = self.config.theme(name);
+        self.dirty = true;
+    }
+}

@@ -1,0 +1,188 @@
+//! What a screen can ask of the program while it takes an event in.
+
+use std::path::PathBuf;
+
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+use super::Data;
+use super::commands::Command;
+use super::requests::{Owner, Requests};
+use crate::error::IpcError;
+use crate::msg::{Effect, Program, Tone};
+use crate::screens::{ScreenId, Subject};
+
+/// A question with Yes and No; No is the default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// In one line, with the count: `Cancel 3 jobs?`
+    pub title: String,
+    /// What it is about: the objects by name.
+    pub lines: Vec<String>,
+    /// What Yes does, in a word or two.
+    pub yes: String,
+}
+
+/// A list to choose from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Picker {
+    /// In one line.
+    pub title: String,
+    /// What there is.
+    pub choices: Vec<Choice>,
+    /// Whether several may be chosen.
+    pub several: bool,
+}
+
+/// One entry of a [`Picker`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Choice {
+    /// What comes back.
+    pub name: String,
+    /// What is read.
+    pub title: String,
+    /// Whether it is chosen at first; with a single choice, where the cursor is.
+    pub chosen: bool,
+}
+
+/// What the program does after the screen is done with the event.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Wish {
+    Toast(Tone, String),
+    Question(Question, u32),
+    Pick(Picker, u32),
+    Open(ScreenId, Option<Subject>),
+    Show(ScreenId, Option<Subject>),
+    Close,
+    Command(Command, Vec<i64>),
+    FocusDetail(bool),
+    Zoom(bool),
+}
+
+/// What a screen works with during one event.
+pub struct Cx<'a> {
+    pub(super) screen: ScreenId,
+    pub(super) data: &'a Data,
+    pub(super) area: Rect,
+    pub(super) requests: &'a mut Requests,
+    pub(super) effects: &'a mut Vec<Effect>,
+    pub(super) wishes: &'a mut Vec<Wish>,
+    pub(super) dirty: &'a mut bool,
+}
+
+impl<'a> Cx<'a> {
+    /// The shared data.
+    #[must_use]
+    pub const fn data(&self) -> &'a Data {
+        self.data
+    }
+
+    /// The time, in seconds since 1970.
+    #[must_use]
+    pub const fn now(&self) -> f64 {
+        self.data.now
+    }
+
+    /// Where the screen is drawn; empty while it is not.
+    #[must_use]
+    pub const fn area(&self) -> Rect {
+        self.area
+    }
+
+    /// What is seen has changed.
+    pub const fn redraw(&mut self) {
+        *self.dirty = true;
+    }
+
+    /// Call a method that reads. In one slot at most one call is under way and one waits, the
+    /// latest; the answer is an [`Event::Reply`](crate::screens::Event::Reply) with slot and tag.
+    pub fn ask(&mut self, slot: &'static str, tag: i64, method: &'static str, params: Value) {
+        let effect = self.requests.ask((self.screen, slot), tag, method, params);
+        self.effects.extend(effect);
+    }
+
+    /// Call a method that changes something: it is always sent, and always once.
+    pub fn send(&mut self, slot: &'static str, tag: i64, method: &'static str, params: Value) {
+        let owner = Owner::Screen(self.screen, slot, tag);
+        let effect = self.requests.call(owner, method, params);
+        self.effects.push(effect);
+    }
+
+    /// List a directory of this machine.
+    pub fn list_directory(&mut self, slot: &'static str, path: PathBuf) {
+        let id = self.requests.work(self.screen, slot);
+        self.effects.push(Effect::ListDirectory { id, path });
+    }
+
+    /// Cancel, rerun or delete jobs, after a question; the list shows it at once and goes back if
+    /// the daemon refuses.
+    pub fn command(&mut self, command: Command, ids: Vec<i64>) {
+        self.wishes.push(Wish::Command(command, ids));
+    }
+
+    /// Put text on the clipboard; `what` names it for the message.
+    pub fn copy(&mut self, what: &str, text: &str) {
+        self.effects.push(Effect::Copy(text.to_owned()));
+        self.toast(Tone::Good, format!("copied {what}: {text}"));
+    }
+
+    /// Give the terminal to a program until it ends.
+    pub fn run(&mut self, program: Program, directory: PathBuf) {
+        self.effects.push(Effect::Run { program, directory });
+    }
+
+    /// Say something, without taking the keys.
+    pub fn toast(&mut self, tone: Tone, text: impl Into<String>) {
+        self.wishes.push(Wish::Toast(tone, text.into()));
+    }
+
+    /// Say what failed, and what to do about it.
+    pub fn toast_error(&mut self, error: &IpcError) {
+        self.toast(Tone::Bad, error_text(error));
+    }
+
+    /// Ask; the answer is an [`Event::Answered`](crate::screens::Event::Answered).
+    pub fn question(&mut self, token: u32, question: Question) {
+        self.wishes.push(Wish::Question(question, token));
+    }
+
+    /// Let the user choose; the answer is an [`Event::Picked`](crate::screens::Event::Picked).
+    pub fn pick(&mut self, token: u32, picker: Picker) {
+        self.wishes.push(Wish::Pick(picker, token));
+    }
+
+    /// Open a screen: a tab is gone to, a detail pane gets the keys, another one comes over all.
+    pub fn open(&mut self, screen: ScreenId, subject: Option<Subject>) {
+        self.wishes.push(Wish::Open(screen, subject));
+    }
+
+    /// Tell another screen what to be about, without going there.
+    pub fn show(&mut self, screen: ScreenId, subject: Option<Subject>) {
+        self.wishes.push(Wish::Show(screen, subject));
+    }
+
+    /// Close this screen.
+    pub fn close(&mut self) {
+        self.wishes.push(Wish::Close);
+    }
+
+    /// Give the keys to the detail pane, or take them back.
+    pub fn focus_detail(&mut self, focused: bool) {
+        self.wishes.push(Wish::FocusDetail(focused));
+    }
+
+    /// Give the pane with the keys the whole window, or take it back.
+    pub fn zoom(&mut self, zoomed: bool) {
+        self.wishes.push(Wish::Zoom(zoomed));
+    }
+}
+
+/// An error in one line, with the hint.
+#[must_use]
+pub fn error_text(error: &IpcError) -> String {
+    let message = error.to_string();
+    match error.hint() {
+        Some(hint) if !message.contains(&hint) => format!("{message} ({hint})"),
+        _ => message,
+    }
+}

@@ -1,0 +1,252 @@
+//! What all screens share: the job list, how fresh it is, and the connection.
+
+use std::collections::HashMap;
+
+use crate::msg::Link;
+use crate::rpc::types::{JobState, JobSummary};
+
+/// The shared data. Screens read it; only `app` changes it.
+#[derive(Debug, Default)]
+pub struct Data {
+    /// The jobs.
+    pub jobs: JobStore,
+    /// The connection.
+    pub link: Link,
+    /// The time, in seconds since 1970.
+    pub now: f64,
+}
+
+impl Data {
+    /// Whether what is shown is what the daemon has.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        matches!(self.link, Link::Ready(_)) && self.jobs.list == ListState::Ready
+    }
+
+    /// Whether there are rows that may be out of date.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        !self.is_live() && self.jobs.as_of.is_some()
+    }
+
+    /// How old the rows are, in seconds; `None` when there never were any.
+    #[must_use]
+    pub fn age_s(&self) -> Option<f64> {
+        self.jobs.as_of.map(|as_of| (self.now - as_of).max(0.0))
+    }
+
+    /// How long the job has run, in seconds; goes on while it runs and data is live.
+    #[must_use]
+    pub fn elapsed_s(&self, row: &Row) -> Option<f64> {
+        let elapsed = row.job.elapsed_s?;
+        if row.job.state != JobState::Running {
+            return Some(elapsed);
+        }
+        let until = if self.is_live() {
+            self.now
+        } else {
+            self.jobs.as_of.unwrap_or(row.received_at)
+        };
+        Some(elapsed + (until - row.received_at).max(0.0))
+    }
+}
+
+/// How the list was last read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ListState {
+    /// Not yet.
+    #[default]
+    Loading,
+    /// It was.
+    Ready,
+    /// The daemon refused.
+    Failed {
+        /// What it said.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+/// What was asked for and is not confirmed yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// It is to be cancelled.
+    Cancelling,
+    /// It is to be submitted again.
+    Rerunning,
+    /// It is to be removed.
+    Deleting,
+}
+
+impl Mark {
+    /// As a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cancelling => "cancelling",
+            Self::Rerunning => "rerunning",
+            Self::Deleting => "deleting",
+        }
+    }
+}
+
+/// One job of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What the daemon said.
+    pub job: JobSummary,
+    /// When it said so, in seconds since 1970.
+    pub received_at: f64,
+    /// What was asked for since.
+    pub mark: Option<Mark>,
+}
+
+/// The jobs by number.
+#[derive(Debug, Default)]
+pub struct JobStore {
+    rows: HashMap<i64, Row>,
+    counts: HashMap<JobState, usize>,
+    /// Rises with every change.
+    pub version: u64,
+    /// How the list was last read.
+    pub list: ListState,
+    /// When the list was last known to be what the daemon has, in seconds since 1970.
+    pub as_of: Option<f64>,
+    /// How many jobs the daemon has, while not all are here.
+    pub expected: Option<i64>,
+}
+
+impl JobStore {
+    /// The row of a job.
+    #[must_use]
+    pub fn get(&self, id: i64) -> Option<&Row> {
+        self.rows.get(&id)
+    }
+
+    /// Every row, in no order.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.values()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How many run.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.count(&JobState::Running)
+    }
+
+    /// How many are in this state.
+    #[must_use]
+    pub fn count(&self, state: &JobState) -> usize {
+        self.counts.get(state).copied().unwrap_or(0)
+    }
+
+    fn counted(&mut self, before: Option<&JobState>, after: Option<&JobState>) {
+        if let Some(count) = before.and_then(|state| self.counts.get_mut(state)) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(state) = after {
+            *self.counts.entry(state.clone()).or_default() += 1;
+        }
+        self.version += 1;
+    }
+
+    /// Take in what the daemon says about one job. Older news than what is here changes nothing,
+    /// unless it is what a list has `now`.
+    pub(super) fn put(&mut self, job: JobSummary, now: f64, from_list: bool) -> Put {
+        let before = self.rows.get(&job.id);
+        let mut mark = before.and_then(|row| row.mark);
+        let mut put = Put::Changed;
+        if let Some(row) = before {
+            if row.job.rev > job.rev && !from_list {
+                return Put::Same;
+            }
+            if row.job == job {
+                return Put::Same;
+            }
+            if !is_terminal(&row.job.state) && is_terminal(&job.state) {
+                put = Put::Ended;
+            }
+            let settled = job.state == JobState::Cancelling || is_terminal(&job.state);
+            if mark == Some(Mark::Cancelling) && settled {
+                mark = None;
+            }
+        }
+        let was = before.map(|row| row.job.state.clone());
+        self.counted(was.as_ref(), Some(&job.state));
+        let row = Row {
+            received_at: now,
+            mark,
+            job,
+        };
+        self.rows.insert(row.job.id, row);
+        put
+    }
+
+    pub(super) fn remove(&mut self, id: i64) {
+        if let Some(row) = self.rows.remove(&id) {
+            self.counted(Some(&row.job.state), None);
+        }
+    }
+
+    /// Keep only the rows that `keep` wants.
+    pub(super) fn retain(&mut self, keep: impl Fn(&Row) -> bool) {
+        let gone: Vec<i64> = self
+            .rows()
+            .filter(|row| !keep(row))
+            .map(|row| row.job.id)
+            .collect();
+        for id in gone {
+            self.remove(id);
+        }
+    }
+
+    pub(super) fn mark(&mut self, id: i64, mark: Option<Mark>) {
+        if let Some(row) = self.rows.get_mut(&id) {
+            row.mark = mark;
+            self.version += 1;
+        }
+    }
+
+    pub(super) fn set_state(&mut self, id: i64, state: &JobState) {
+        let Some(row) = self.rows.get_mut(&id) else {
+            return;
+        };
+        if !is_terminal(&row.job.state) {
+            let was = std::mem::replace(&mut row.job.state, state.clone());
+            self.counted(Some(&was), Some(state));
+        }
+    }
+}
+
+/// What became of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Put {
+    /// Nothing.
+    Same,
+    /// It is new or different.
+    Changed,
+    /// The job has ended.
+    Ended,
+}
+
+/// Whether a job in this state has ended for good.
+#[must_use]
+pub fn is_terminal(state: &JobState) -> bool {
+    matches!(
+        state,
+        JobState::Completed | JobState::Failed | JobState::Cancelled
+    )
+}

@@ -1,0 +1,75 @@
+//! `crystalmath` on a terminal: the full-screen UI.
+
+use std::env;
+use std::io::IsTerminal as _;
+
+use super::output::{Failure, Outcome};
+use super::session::Session;
+use crate::config::{self, Config};
+use crate::runtime::{self, Daemon};
+
+/// Options of the UI.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Args {
+    /// Print an overview, line by line, instead of opening the UI
+    #[arg(long)]
+    pub plain: bool,
+    /// Leave the mouse to the terminal
+    #[arg(long)]
+    pub no_mouse: bool,
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub ascii: bool,
+    /// Colours: dark, light, high-contrast, colour-blind, 16-colours, or one of your own
+    #[arg(long, value_name = "NAME")]
+    pub theme: Option<String>,
+}
+
+/// Whether the UI can be used here and was not refused.
+pub(super) fn is_wanted(session: &Session, args: &Args) -> bool {
+    let dumb = env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    terminal && !dumb && !args.plain && !session.globals.json
+}
+
+pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+    let config = configured(args)?;
+    let globals = session.globals.clone();
+    let open = move |start: bool| {
+        let mut options = Session::new(globals.clone()).options()?;
+        options.start &= start;
+        Ok(options)
+    };
+    let service = Box::new(Daemon::new(Box::new(open)));
+    runtime::run(config, service)
+        .map_err(|error| Failure::Io("the terminal cannot be used".into(), error))?;
+    Ok(0)
+}
+
+fn configured(args: &Args) -> Result<Config, Failure> {
+    let path = config::path(|name| env::var_os(name));
+    let mut config = match &path {
+        Some(path) => Config::load(path).map_err(|problems| {
+            let lines: Vec<String> = problems
+                .iter()
+                .map(|problem| format!("{}: {problem}", path.display()))
+                .collect();
+            Failure::usage(lines.join("\n"), "correct the file, or move it away")
+        })?,
+        None => Config::default(),
+    };
+    if let Some(theme) = &args.theme {
+        let names: Vec<String> = config.theme_names().collect();
+        if !names.contains(theme) {
+            return Err(Failure::usage(
+                format!("there is no theme {theme:?}"),
+                format!("there are {}", names.join(", ")),
+            ));
+        }
+        config.theme.clone_from(theme);
+    }
+    config.mouse &= !args.no_mouse;
+    config.ascii |= args.ascii || !config::locale_is_unicode(|name| env::var_os(name));
+    config.no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Ok(config)
+}

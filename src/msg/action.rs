@@ -1,0 +1,186 @@
+//! Everything that a user can ask for, in one table: the words of the key map, the footer, the
+//! palette, the help and the tests.
+//!
+//! To add an action, add one row here and name it in `Screen::actions` of the screens that do it.
+
+/// Where an action works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// On every screen.
+    Everywhere,
+    /// On the screens that name it in their list.
+    Screen,
+}
+
+/// The heading in the help under which an action stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// What is done with jobs and other things.
+    Do,
+    /// Ways to look.
+    View,
+    /// Moving about.
+    Move,
+    /// The program itself.
+    Program,
+}
+
+impl Group {
+    /// The heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Do => "Do",
+            Self::View => "View",
+            Self::Move => "Move",
+            Self::Program => "Program",
+        }
+    }
+}
+
+/// What is known of an action.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Info {
+    /// The action.
+    pub action: Action,
+    /// Its name in `ui.toml` and in the palette.
+    pub name: &'static str,
+    /// One or two words, for the footer.
+    pub title: &'static str,
+    /// One line, for help and palette.
+    pub help: &'static str,
+    /// Its heading in the help.
+    pub group: Group,
+    /// Where it works.
+    pub scope: Scope,
+    /// Whether it takes something away; then it asks before, and its key means nothing else.
+    pub destructive: bool,
+    /// The keys it has when the user says nothing else.
+    pub keys: &'static [&'static str],
+}
+
+macro_rules! actions {
+    ($($variant:ident $name:literal $title:literal $group:ident $scope:ident $($mark:ident)?
+       [$($key:literal),*]; $help:literal;)+) => {
+        /// Something that a user can ask for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $(#[doc = $help] $variant,)+
+        }
+
+        /// Every action, in the order of footer and help.
+        const TABLE: &[Info] = &[$(Info {
+            action: Action::$variant,
+            name: $name,
+            title: $title,
+            help: $help,
+            group: Group::$group,
+            scope: Scope::$scope,
+            destructive: actions!(@mark $($mark)?),
+            keys: &[$($key),*],
+        }),+];
+    };
+    (@mark) => { false };
+    (@mark destructive) => { true };
+}
+
+actions! {
+    Open "open" "open" Do Screen ["enter"];
+        "Go into what the cursor is on.";
+    Cancel "cancel" "cancel" Do Screen destructive ["c"];
+        "End jobs, with everything they started.";
+    Rerun "rerun" "rerun" Do Screen ["r"];
+        "Submit jobs again, from the same input.";
+    Delete "delete" "delete" Do Screen destructive ["d"];
+        "Remove ended jobs from the list; their files stay.";
+    Copy "copy" "copy" Do Screen ["y"];
+        "Copy the number or the path of the job, or the value.";
+    Shell "shell" "shell" Do Screen ["!"];
+        "Open a shell in the job's directory.";
+    Select "select" "select" Do Screen ["space"];
+        "Select the row, or take it out of the selection.";
+    SelectRange "select-range" "range" Do Screen ["v"];
+        "Select every row from here to where the cursor goes.";
+    Filter "filter" "filter" View Screen ["/"];
+        "Show only the rows that fit: state:failed code:vasp >2d name~MgO.";
+    Sort "sort" "sort" View Screen ["s"];
+        "Sort by the next column.";
+    SortReverse "sort-reverse" "reverse" View Screen ["S"];
+        "Sort the other way round.";
+    Columns "columns" "columns" View Screen ["C"];
+        "Choose the columns.";
+    Zoom "zoom" "zoom" View Everywhere ["z"];
+        "Give the pane the whole window, or take it back.";
+    Theme "theme" "theme" View Everywhere ["T"];
+        "Choose the colours.";
+    Refresh "refresh" "refresh" View Everywhere ["ctrl-r"];
+        "Read everything again, and connect if there is no connection.";
+    Down "down" "down" Move Everywhere ["j", "down"];
+        "One row down.";
+    Up "up" "up" Move Everywhere ["k", "up"];
+        "One row up.";
+    Left "left" "left" Move Everywhere ["h", "left"];
+        "To the left.";
+    Right "right" "right" Move Everywhere ["l", "right"];
+        "To the right.";
+    Top "top" "top" Move Everywhere ["g", "home"];
+        "To the first row.";
+    Bottom "bottom" "bottom" Move Everywhere ["G", "end"];
+        "To the last row.";
+    HalfPageDown "half-page-down" "half page" Move Everywhere ["ctrl-d"];
+        "Half a page down.";
+    HalfPageUp "half-page-up" "half page" Move Everywhere ["ctrl-u"];
+        "Half a page up.";
+    PageDown "page-down" "page" Move Everywhere ["pgdn"];
+        "A page down.";
+    PageUp "page-up" "page" Move Everywhere ["pgup"];
+        "A page up.";
+    NextPane "next-pane" "pane" Move Everywhere ["tab"];
+        "To the next pane or tab.";
+    PreviousPane "previous-pane" "pane" Move Everywhere ["shift-tab"];
+        "To the pane or tab before.";
+    Screen1 "screen-1" "screen 1" Move Everywhere ["1"]; "To the first screen.";
+    Back "back" "back" Program Everywhere ["esc"];
+        "Out of this; clears a selection or a filter first.";
+    Palette "palette" "command" Program Everywhere [":"];
+        "Find any action by its name, or a job by its number or name.";
+    Help "help" "help" Program Everywhere ["?"];
+        "Every key that works here, then all others.";
+    Messages "messages" "messages" Program Everywhere ["m"];
+        "The messages that were shown.";
+    Quit "quit" "quit" Program Everywhere ["q", "ctrl-c"];
+        "Go back, and at the end leave. Jobs and daemon go on.";
+}
+
+impl Action {
+    /// Every action with what is known of it.
+    #[must_use]
+    pub const fn all() -> &'static [Info] {
+        TABLE
+    }
+
+    /// What is known of this action.
+    #[must_use]
+    pub fn info(self) -> &'static Info {
+        // The enum and the table are made of the same rows, in the same order.
+        &TABLE[self as usize]
+    }
+
+    /// The action with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        TABLE
+            .iter()
+            .find(|info| info.name == name)
+            .map(|info| info.action)
+    }
+
+    /// For an action that goes to a screen, the screen's number.
+    #[must_use]
+    pub const fn screen_number(self) -> Option<u8> {
+        match self {
+            Self::Screen1 => Some(1),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Carries effects out without keeping the loop waiting.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use super::service::Service;
+use crate::msg::{Effect, Entry, Msg, Tone};
+
+/// Sends work to where it is done.
+pub(super) struct Worker {
+    service: Box<dyn Service>,
+    messages: Sender<Msg>,
+}
+
+impl Worker {
+    pub(super) fn new(service: Box<dyn Service>, messages: Sender<Msg>) -> Self {
+        Self { service, messages }
+    }
+
+    /// Begin one effect; those of the terminal are not for here.
+    pub(super) fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Call { id, method, params } => {
+                self.service.call(id, method, params, &self.messages);
+            }
+            Effect::Connect { start } => self.service.connect(start, &self.messages),
+            Effect::ListDirectory { id, path } => self.list(id, path),
+            Effect::Copy(_) | Effect::Notify { .. } | Effect::Run { .. } => {}
+        }
+    }
+
+    /// A directory may be on a slow network, so it is read on a thread of its own.
+    fn list(&self, id: u64, path: PathBuf) {
+        let messages = self.messages.clone();
+        let work = move || {
+            let result = list(&path);
+            // The loop may have ended meanwhile.
+            let _ = messages.send(Msg::Directory { id, result });
+        };
+        if let Err(error) = thread::Builder::new().name("ui-files".into()).spawn(work) {
+            let text = format!("no thread can be started: {error}");
+            let _ = self.messages.send(Msg::Note(Tone::Bad, text.clone()));
+            let _ = self.messages.send(Msg::Directory {
+                id,
+                result: Err(text),
+            });
+        }
+    }
+}
+
+/// The entries, directories first, each by name.
+fn list(path: &Path) -> Result<Vec<Entry>, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).map_err(told)? {
+        let entry = entry.map_err(told)?;
+        // A link to nowhere is listed as a file.
+        let facts = fs::metadata(entry.path())
+            .or_else(|_| entry.metadata())
+            .map_err(told)?;
+        entries.push(Entry {
+            name: entry.file_name().to_string_lossy().into_owned(),
+            is_dir: facts.is_dir(),
+            bytes: facts.len(),
+        });
+    }
+    entries.sort_by(|a, b| (!a.is_dir, &a.name).cmp(&(!b.is_dir, &b.name)));
+    Ok(entries)
+}

@@ -1,0 +1,235 @@
+//! The daemon as the service of the UI, over [`IpcClient`].
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Service;
+use crate::error::{IpcError, Result};
+use crate::ipc::{ConnState, IpcClient, Options};
+use crate::msg::{Link, Msg, Server, Tone};
+use crate::rpc::types::Event;
+use crate::rpc::{EventSource as _, Notification, SCHEMA_SHA256, Subscription};
+
+/// Between two looks at the state of the connection.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Makes the options of a connection; the argument says whether a daemon may be started.
+pub type Opener = Box<dyn Fn(bool) -> Result<Options> + Send + Sync>;
+
+/// A connection that is made when asked for and kept.
+pub struct Daemon {
+    open: Arc<Opener>,
+    client: Arc<Mutex<Option<IpcClient>>>,
+    subscription: Option<Subscription>,
+}
+
+impl Daemon {
+    /// A service that is not connected yet.
+    #[must_use]
+    pub fn new(open: Opener) -> Self {
+        Self {
+            open: Arc::new(open),
+            client: Arc::default(),
+            subscription: None,
+        }
+    }
+
+    fn client(&self) -> Option<IpcClient> {
+        self.client
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Service for Daemon {
+    fn connect(&mut self, start: bool, messages: &Sender<Msg>) {
+        if let Some(client) = self.client() {
+            // It looks for the daemon by itself; a call also lets it start one.
+            if start {
+                wake(&client);
+            }
+            return;
+        }
+        let (open, kept) = (Arc::clone(&self.open), Arc::clone(&self.client));
+        let sender = messages.clone();
+        let work = move || {
+            let link = match connect(&open, start, &sender) {
+                Ok(client) => {
+                    let link = link(&client);
+                    listen(&client, &sender);
+                    *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(client);
+                    watch(&kept, &link, &sender);
+                    link
+                }
+                Err(error) => down(&error),
+            };
+            // The loop may have ended meanwhile.
+            let _ = sender.send(Msg::Link(link));
+        };
+        if let Err(error) = thread::Builder::new().name("ui-connect".into()).spawn(work) {
+            let text = format!("no thread can be started: {error}");
+            let _ = messages.send(Msg::Note(Tone::Bad, text));
+        }
+    }
+
+    fn call(&mut self, id: u64, method: &'static str, params: Value, messages: &Sender<Msg>) {
+        let reply = messages.clone();
+        let answer = move |result| {
+            let _ = reply.send(Msg::Reply { id, result });
+        };
+        if let ("events.subscribe", Some(client)) = (method, self.client()) {
+            // The client asks, and asks again on every connection; a refusal comes as a message.
+            let topics: Vec<&str> = params["topics"]
+                .as_array()
+                .map(|topics| topics.iter().filter_map(Value::as_str).collect())
+                .unwrap_or_default();
+            self.subscription = Some(client.subscribe(&topics));
+            answer(Ok(json!({"status": "ok", "data": {}})));
+            return;
+        }
+        let sent = match self.client() {
+            Some(client) => client.send_with(method, params, Box::new(answer)),
+            None => Err(IpcError::Disconnected {
+                method: method.into(),
+            }),
+        };
+        if let Err(error) = sent {
+            let result = Err(error);
+            let _ = messages.send(Msg::Reply { id, result });
+        }
+    }
+}
+
+fn connect(open: &Opener, start: bool, messages: &Sender<Msg>) -> Result<IpcClient> {
+    let mut options = open(start)?;
+    let notes = Mutex::new(messages.clone());
+    options.launch.notice = Arc::new(move |text: &str| {
+        let sender = notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = sender.send(Msg::Note(Tone::Info, text.to_owned()));
+    });
+    IpcClient::connect_with(options)
+}
+
+/// Pass on what the daemon tells without being asked.
+fn listen(client: &IpcClient, messages: &Sender<Msg>) {
+    let sender = messages.clone();
+    client.listen(Box::new(move |notification| {
+        for message in told(notification) {
+            // The loop may have ended meanwhile.
+            let _ = sender.send(message);
+        }
+    }));
+}
+
+/// What a notification means to the UI. The state of the connection is looked at by [`watch`].
+fn told(notification: Notification) -> Vec<Msg> {
+    match notification {
+        Notification::Events(events) => {
+            let (mut changed, mut gone) = (Vec::new(), Vec::new());
+            for event in events {
+                match event {
+                    Event::Job(row) => changed.push(row.job),
+                    Event::JobRemoved(row) => gone.push(row.id),
+                    _ => {}
+                }
+            }
+            let changed = (!changed.is_empty()).then(|| Msg::JobsChanged(changed));
+            let gone = (!gone.is_empty()).then(|| Msg::JobsGone(gone));
+            changed.into_iter().chain(gone).collect()
+        }
+        Notification::Resync(_) => vec![Msg::Resync],
+        Notification::Refused { error, .. } => vec![Msg::NoEvents(error)],
+        Notification::State(_) => Vec::new(),
+    }
+}
+
+/// A call that changes nothing, so that the client wants a daemon.
+fn wake(client: &IpcClient) {
+    // What comes of it shows in the state.
+    let _ = client.send_with("system.ping", json!({}), Box::new(|_| {}));
+}
+
+/// Tell how the connection changes, until the service is gone.
+fn watch(kept: &Arc<Mutex<Option<IpcClient>>>, first: &Link, messages: &Sender<Msg>) {
+    let kept: Weak<Mutex<Option<IpcClient>>> = Arc::downgrade(kept);
+    let (mut last, messages) = (first.clone(), messages.clone());
+    let look = move || {
+        while let Some(kept) = kept.upgrade() {
+            let client = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            drop(kept);
+            let Some(client) = client else {
+                return;
+            };
+            let now = link(&client);
+            if now != last {
+                // The states between may have passed unseen.
+                if matches!(last, Link::Ready(_)) {
+                    wake(&client);
+                }
+                if messages.send(Msg::Link(now.clone())).is_err() {
+                    return;
+                }
+                last = now;
+            }
+            drop(client);
+            thread::sleep(LOOK);
+        }
+    };
+    if let Err(error) = thread::Builder::new().name("ui-link".into()).spawn(look) {
+        // Answers still come; only the state line would stay as it is, which must be said.
+        eprintln!("no thread can be started: {error}");
+    }
+}
+
+fn link(client: &IpcClient) -> Link {
+    match client.state() {
+        ConnState::Starting => Link::Starting,
+        ConnState::Busy => Link::Busy,
+        ConnState::Reconnecting => Link::Reconnecting,
+        ConnState::Down(cause) => Link::Down {
+            cause,
+            hint: None,
+            log: log_path(),
+        },
+        ConnState::Ready => {
+            let server = client.server();
+            let server = server.map(|info| Server {
+                version: info.version.clone(),
+                instance: info.instance.clone(),
+                data_dir: info.data["data_dir"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned(),
+                same_contract: SCHEMA_SHA256.is_empty() || info.schema == SCHEMA_SHA256,
+            });
+            Link::Ready(server.unwrap_or_default())
+        }
+    }
+}
+
+fn down(error: &IpcError) -> Link {
+    if matches!(error, IpcError::Busy { .. }) {
+        return Link::Busy;
+    }
+    let log = match error {
+        IpcError::StartFailed(failure) => Some(failure.log_path.display().to_string()),
+        _ => log_path(),
+    };
+    Link::Down {
+        cause: error.to_string().replace('\n', "; "),
+        hint: error.hint(),
+        log,
+    }
+}
+
+fn log_path() -> Option<String> {
+    let path = crate::ipc::paths::Surroundings::of_process()
+        .log_path()
+        .ok()?;
+    Some(path.display().to_string())
+}

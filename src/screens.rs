@@ -1,0 +1,237 @@
+//! The screens: one file each, with its state, its update and its view.
+//!
+//! A screen knows the shared data, the theme's roles and the widgets. It never names a colour, a
+//! key, the terminal or the transport. `app` owns the screens, tells them what happened and draws
+//! them; screens ask for things through [`Cx`].
+//!
+//! # Adding a screen
+//! 1. Add a variant to [`ScreenId`] and a row to [`SPECS`]. [`Place`] says where it lives: as a tab
+//!    with a number, as the detail pane of a tab, or over everything else until it is closed.
+//! 2. Write `screens/NAME.rs` with a struct that implements [`Screen`].
+//! 3. Actions that no other screen has: one row each in `msg/action.rs`. The footer, the help, the
+//!    palette and the key map follow from there. [`Spec::opened_by`] names the action that opens an
+//!    [`Place::Over`] screen from anywhere.
+//!
+//! Tabs that have no screen are not shown.
+//!
+//! # Example
+//! A screen that shows the engines, and reads them again every minute while it is seen:
+//!
+//! ```ignore
+//! #[derive(Debug, Default)]
+//! pub struct Engines { rows: Vec<Engine>, cursor: usize, read_at: f64 }
+//!
+//! impl Screen for Engines {
+//!     fn actions(&self) -> &'static [Action] { &[Action::Open, Action::Copy] }
+//!
+//!     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
+//!         match event {
+//!             // The newest call of a slot wins: while one is under way, only the latest waits.
+//!             Event::Entered | Event::Resync => cx.ask("engines", 0, "forces.engines", json!({})),
+//!             Event::Tick if cx.now() >= self.read_at + 60.0 =>
+//!                 cx.ask("engines", 0, "forces.engines", json!({})),
+//!             Event::Reply { slot: "engines", result: Ok(result), .. } => {
+//!                 self.rows = read(result);
+//!                 self.read_at = cx.now();
+//!                 cx.redraw();
+//!             }
+//!             Event::Reply { slot: "engines", result: Err(error), .. } => cx.toast_error(error),
+//!             Event::Act(Action::Down) => { self.cursor += 1; cx.redraw(); }
+//!             Event::Act(Action::Copy) => cx.copy("name", &self.rows[self.cursor].name),
+//!             _ => return Handled::No,
+//!         }
+//!         Handled::Yes
+//!     }
+//!
+//!     fn wake_at(&self, _data: &Data) -> Option<f64> { Some(self.read_at + 60.0) }
+//!
+//!     fn view(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+//!         buf.set_string(area.x, area.y, "…", cx.theme.style(Role::Title));
+//!     }
+//! }
+//! ```
+
+pub mod job;
+pub mod jobs;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use serde_json::Value;
+
+use std::cell::Cell;
+
+use crate::app::Data;
+pub use crate::app::{Choice, Cx, Picker, Question};
+use crate::config::Config;
+use crate::error::IpcError;
+use crate::keymap::Keymap;
+use crate::msg::{Action, Edit, Entry};
+use crate::theme::Theme;
+
+/// The name of a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScreenId {
+    /// The job list.
+    Jobs,
+    /// One job.
+    Job,
+}
+
+/// Where a screen lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A tab of the header, with the number of its key.
+    Tab(u8),
+    /// What another screen's cursor is on: beside it in a wide window, instead of it in a narrow one.
+    DetailOf(ScreenId),
+    /// Over everything until it is closed.
+    Over,
+}
+
+/// What is known of a screen before it exists.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// Its name.
+    pub id: ScreenId,
+    /// For the header.
+    pub title: &'static str,
+    /// Where it lives.
+    pub place: Place,
+    /// The action that opens it from anywhere.
+    pub opened_by: Option<Action>,
+    /// Makes its state.
+    pub make: fn(&Config) -> Box<dyn Screen>,
+}
+
+/// Every screen there is.
+pub const SPECS: &[Spec] = &[
+    Spec {
+        id: ScreenId::Jobs,
+        title: "Jobs",
+        place: Place::Tab(1),
+        opened_by: None,
+        make: |config| Box::new(jobs::Jobs::new(config)),
+    },
+    Spec {
+        id: ScreenId::Job,
+        title: "Job",
+        place: Place::DetailOf(ScreenId::Jobs),
+        opened_by: None,
+        make: |_| Box::<job::JobScreen>::default(),
+    },
+];
+
+/// What a screen is about; `None` when it is about everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// The job with this number.
+    Job(i64),
+}
+
+/// Whether a screen took an event. What it did not take may mean something to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handled {
+    /// It did.
+    Yes,
+    /// It has nothing to do with it.
+    No,
+}
+
+/// What a screen is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// It is seen from now on.
+    Entered,
+    /// It is no longer seen.
+    Left,
+    /// Be about this from now on. Comes before [`Event::Entered`], and while the cursor moves.
+    Show(Option<Subject>),
+    /// The user asked for this. Only actions of [`Screen::actions`] and movements arrive.
+    Act(Action),
+    /// While [`Screen::takes_text`]: a change to the text.
+    Edit(&'a Edit),
+    /// A click at this place of its area.
+    Click(u16, u16),
+    /// Its area has changed; [`Cx::area`] is the new one.
+    Resized,
+    /// The shared job list has changed; so has what belongs to these jobs (all when empty).
+    JobsChanged(&'a [i64]),
+    /// The connection was lost and is back, or events were lost: read again what is shown.
+    Resync,
+    /// The time of [`Screen::wake_at`] has come.
+    Tick,
+    /// The answer to [`Cx::ask`] or [`Cx::send`].
+    Reply {
+        /// The slot that was given.
+        slot: &'static str,
+        /// The tag that was given.
+        tag: i64,
+        /// The `result` object.
+        result: &'a Result<Value, IpcError>,
+    },
+    /// The answer to [`Cx::list_directory`].
+    Directory {
+        /// The slot that was given.
+        slot: &'static str,
+        /// The entries, directories first.
+        result: &'a Result<Vec<Entry>, String>,
+    },
+    /// The answer to [`Cx::question`].
+    Answered {
+        /// The token of the question.
+        token: u32,
+        /// Whether it was Yes.
+        yes: bool,
+    },
+    /// What [`Cx::pick`] was answered with: the chosen names, in the order of the list.
+    Picked {
+        /// The token of the picker.
+        token: u32,
+        /// The chosen.
+        names: &'a [String],
+    },
+}
+
+/// One screen.
+pub trait Screen: std::fmt::Debug + Send {
+    /// The actions it does now, in the order of the footer. Movements need not be named.
+    fn actions(&self) -> &'static [Action];
+
+    /// Take an event in. Call [`Cx::redraw`] when what is seen has changed.
+    fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled;
+
+    /// Draw into `area`. Changes nothing.
+    fn view(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>);
+
+    /// The line over the pane.
+    fn title(&self, data: &Data) -> String;
+
+    /// Whether keys are text now.
+    fn takes_text(&self) -> bool {
+        false
+    }
+
+    /// What the cursor is on, for the detail pane and the palette.
+    fn selected(&self) -> Option<Subject> {
+        None
+    }
+
+    /// When [`Event::Tick`] is wanted next, while the screen is seen.
+    fn wake_at(&self, _data: &Data) -> Option<f64> {
+        None
+    }
+}
+
+/// What a view sees.
+pub struct ViewCx<'a> {
+    /// Styles and glyphs by role.
+    pub theme: &'a Theme,
+    /// The shared data.
+    pub data: &'a Data,
+    /// The key map, to say which key does what: a screen never names a key itself.
+    pub keymap: &'a Keymap,
+    /// Whether keys go to this screen.
+    pub focused: bool,
+    /// Where the terminal's cursor goes, if anywhere.
+    pub cursor: &'a Cell<Option<Position>>,
+}

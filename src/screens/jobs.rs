@@ -1,0 +1,309 @@
+//! The job list: a table of any length with a filter, sorting, columns to choose and a selection.
+//!
+//! It shows the shared job list; what it does with jobs goes through `app`.
+
+pub mod columns;
+pub mod filter;
+pub mod words;
+
+mod act;
+mod view;
+
+use std::collections::BTreeSet;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
+use crate::app::{Data, Row};
+use crate::config::Config;
+use crate::msg::{Action, Edit};
+use crate::widgets::input::TextLine;
+use crate::widgets::table::{self, Place};
+
+pub use columns::{COLUMN_NAMES, ColumnId};
+pub use filter::Filter;
+
+const PICK_COLUMNS: u32 = 1;
+const PICK_COPY: u32 = 2;
+
+/// The state of the job list.
+#[derive(Debug)]
+pub struct Jobs {
+    columns: Vec<ColumnId>,
+    sort: ColumnId,
+    descending: bool,
+    filter: Filter,
+    /// The filter as it is typed; `None` while it is not.
+    input: Option<TextLine>,
+    /// What is wrong with what is typed; the filter before stays in force.
+    filter_error: Option<String>,
+    /// The numbers of the jobs that fit, in their order.
+    order: Vec<i64>,
+    /// The version of the job list that `order` was made from.
+    version: u64,
+    place: Place,
+    /// The job that the user put the cursor on; it may be filtered out at the moment.
+    wanted: Option<i64>,
+    selected: BTreeSet<i64>,
+    /// Where a range began.
+    range: Option<i64>,
+}
+
+impl Jobs {
+    /// The list at the start.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let named: Vec<ColumnId> = config
+            .job_columns
+            .iter()
+            .filter_map(|name| ColumnId::named(name))
+            .collect();
+        Self {
+            columns: if named.is_empty() {
+                ColumnId::DEFAULT.to_vec()
+            } else {
+                named
+            },
+            sort: ColumnId::Id,
+            descending: true,
+            filter: Filter::default(),
+            input: None,
+            filter_error: None,
+            order: Vec::new(),
+            version: 0,
+            place: Place::default(),
+            wanted: None,
+            selected: BTreeSet::new(),
+            range: None,
+        }
+    }
+
+    /// The numbers of the jobs that are listed, in their order.
+    #[must_use]
+    pub fn listed(&self) -> &[i64] {
+        &self.order
+    }
+
+    fn current(&self) -> Option<i64> {
+        self.order.get(self.place.cursor).copied()
+    }
+
+    fn current_row<'a>(&self, data: &'a Data) -> Option<&'a Row> {
+        data.jobs.get(self.current()?)
+    }
+
+    /// What an action is about: the selection, else the job under the cursor.
+    fn targets(&self) -> Vec<i64> {
+        if self.selected.is_empty() {
+            self.current().into_iter().collect()
+        } else {
+            self.selected.iter().copied().collect()
+        }
+    }
+
+    /// Rows above the table: the filter while it is typed, and what is wrong with it.
+    fn rows_above(&self) -> u16 {
+        u16::from(self.input.is_some()) + u16::from(self.filter_error.is_some())
+    }
+
+    fn table_area(&self, area: Rect) -> Rect {
+        let above = self.rows_above().min(area.height);
+        Rect {
+            y: area.y + above,
+            height: area.height - above,
+            ..area
+        }
+    }
+
+    fn rows_seen(&self, cx: &Cx<'_>) -> usize {
+        table::rows(self.table_area(cx.area()))
+    }
+
+    /// Make the order anew; the cursor stays on its job and the job on its line.
+    fn arrange(&mut self, cx: &mut Cx<'_>) {
+        let data = cx.data();
+        let mut fitting: Vec<&Row> = data
+            .jobs
+            .rows()
+            .filter(|row| self.filter.fits(row, data))
+            .collect();
+        columns::sort(&mut fitting, self.sort, self.descending, data);
+        let line = self.place.cursor.saturating_sub(self.place.offset);
+        self.order = fitting.iter().map(|row| row.job.id).collect();
+        self.version = data.jobs.version;
+        self.selected.retain(|id| data.jobs.get(*id).is_some());
+        let wanted = self.wanted;
+        let found = wanted.and_then(|id| self.order.iter().position(|other| *other == id));
+        let (count, rows) = (self.order.len(), self.rows_seen(cx));
+        let to = found.unwrap_or(self.place.cursor);
+        if found.is_some() {
+            self.place.offset = to.saturating_sub(line);
+        }
+        self.place.go(to, count, rows);
+        if self.wanted.is_none() {
+            self.wanted = self.current();
+        }
+        cx.redraw();
+    }
+
+    /// The user moved the cursor.
+    fn go(&mut self, to: usize, cx: &mut Cx<'_>) {
+        let rows = self.rows_seen(cx);
+        let from = self.place.cursor;
+        self.place.go(to, self.order.len(), rows);
+        self.wanted = self.current();
+        if self.range.is_some() {
+            self.extend_range(from);
+        }
+        cx.redraw();
+    }
+
+    fn extend_range(&mut self, from: usize) {
+        let anchor = self
+            .range
+            .and_then(|id| self.order.iter().position(|other| *other == id));
+        let Some(anchor) = anchor else {
+            self.range = None;
+            return;
+        };
+        let span = |a: usize, b: usize| a.min(b)..=a.max(b);
+        let (old, new) = (span(anchor, from), span(anchor, self.place.cursor));
+        for index in old {
+            if let Some(id) = self.order.get(index).filter(|_| !new.contains(&index)) {
+                self.selected.remove(id);
+            }
+        }
+        self.selected
+            .extend(new.filter_map(|index| self.order.get(index)));
+    }
+
+    fn set_filter(&mut self, text: &str, cx: &mut Cx<'_>) {
+        match Filter::parse(text) {
+            Ok(filter) => {
+                self.filter = filter;
+                self.filter_error = None;
+                self.arrange(cx);
+            }
+            Err(reason) => self.filter_error = Some(reason),
+        }
+        cx.redraw();
+    }
+
+    fn edit(&mut self, edit: &Edit, cx: &mut Cx<'_>) {
+        let Some(input) = &mut self.input else {
+            return;
+        };
+        match edit {
+            Edit::Submit => {
+                self.input = None;
+                self.filter_error = None;
+                self.arrange(cx);
+            }
+            Edit::Cancel => {
+                self.input = None;
+                self.set_filter("", cx);
+            }
+            Edit::Up | Edit::Down | Edit::PageUp | Edit::PageDown => {
+                let rows = self.rows_seen(cx);
+                let by = match edit {
+                    Edit::Up => -1,
+                    Edit::Down => 1,
+                    Edit::PageUp => -rows.cast_signed(),
+                    _ => rows.cast_signed(),
+                };
+                self.go(self.place.cursor.saturating_add_signed(by), cx);
+            }
+            edit => {
+                if input.apply(edit) {
+                    let text = input.text().to_owned();
+                    self.set_filter(&text, cx);
+                }
+                cx.redraw();
+            }
+        }
+    }
+
+    fn show(&mut self, id: i64, cx: &mut Cx<'_>) {
+        self.wanted = Some(id);
+        self.range = None;
+        self.selected.clear();
+        if !self.order.contains(&id) {
+            self.input = None;
+            self.set_filter("", cx);
+        }
+        if let Some(at) = self.order.iter().position(|other| *other == id) {
+            self.go(at, cx);
+        }
+    }
+}
+
+impl Screen for Jobs {
+    fn actions(&self) -> &'static [Action] {
+        &[
+            Action::Open,
+            Action::Filter,
+            Action::Cancel,
+            Action::Rerun,
+            Action::Select,
+            Action::Sort,
+            Action::Copy,
+            Action::Columns,
+            Action::Delete,
+            Action::SortReverse,
+            Action::SelectRange,
+            Action::Shell,
+        ]
+    }
+
+    fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
+        match event {
+            Event::Act(action) => return self.act(*action, cx),
+            Event::Edit(edit) => self.edit(edit, cx),
+            Event::JobsChanged(_) => {
+                if self.version != cx.data().jobs.version {
+                    self.arrange(cx);
+                }
+            }
+            Event::Entered | Event::Resized => {
+                let rows = self.rows_seen(cx);
+                self.place.go(self.place.cursor, self.order.len(), rows);
+                cx.redraw();
+            }
+            Event::Tick => cx.redraw(),
+            Event::Show(Some(Subject::Job(id))) => self.show(*id, cx),
+            Event::Click(_, row) => {
+                if let Some(line) = row.checked_sub(self.rows_above() + 1) {
+                    let index = self.place.offset + usize::from(line);
+                    if index < self.order.len() {
+                        self.go(index, cx);
+                    }
+                }
+            }
+            Event::Picked { token, names } => self.picked(*token, names, cx),
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn view(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        view::draw(self, area, buf, cx);
+    }
+
+    fn title(&self, data: &Data) -> String {
+        view::title(self, data)
+    }
+
+    fn takes_text(&self) -> bool {
+        self.input.is_some()
+    }
+
+    fn selected(&self) -> Option<Subject> {
+        self.current().map(Subject::Job)
+    }
+
+    /// Elapsed times go on once a second while a job runs.
+    fn wake_at(&self, data: &Data) -> Option<f64> {
+        (data.is_live() && data.jobs.running() > 0).then(|| data.now.floor() + 1.0)
+    }
+}

@@ -1,0 +1,210 @@
+//! The columns of the job list: what each shows and how it sorts.
+
+use std::cmp::Ordering;
+
+use super::words;
+use crate::app::{Data, Row};
+use crate::rpc::types::JobState;
+use crate::theme::{Role, Theme};
+use crate::widgets::table::{Cell, Column};
+use crate::widgets::text;
+
+macro_rules! columns {
+    ($($variant:ident $name:literal $title:literal $width:literal $share:literal $side:ident
+       $rank:literal $describe:literal;)+) => {
+        /// A column of the job list.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ColumnId { $(#[doc = $describe] $variant,)+ }
+
+        /// Their names, as `ui.toml` writes them.
+        pub const COLUMN_NAMES: &[&str] = &[$($name),+];
+
+        impl ColumnId {
+            /// Every column.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Its name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// What it shows.
+            #[must_use]
+            pub const fn describe(self) -> &'static str {
+                match self { $(Self::$variant => $describe,)+ }
+            }
+
+            const fn shape(self) -> (&'static str, u16, u16, bool, u8) {
+                match self {
+                    $(Self::$variant => ($title, $width, $share, columns!(@ $side), $rank),)+
+                }
+            }
+        }
+    };
+    (@ left) => { false };
+    (@ right) => { true };
+}
+
+columns! {
+    State "state" "State" 12 0 left 0 "State of the job";
+    Id "id" "Id" 6 0 right 0 "Number of the job";
+    Name "name" "Name" 14 3 left 0 "Name of the job";
+    Code "code" "Code" 8 0 left 3 "Code that runs it";
+    Task "task" "Task" 8 0 left 6 "What the code does";
+    Where "where" "Where" 7 0 left 4 "Cluster, or this machine";
+    Time "time" "Time" 11 0 right 2 "Elapsed time, and the limit";
+    Progress "progress" "Progress" 14 2 left 1 "How far it is, or how it ended";
+    Energy "energy" "Energy/eV" 15 0 right 5 "Final total energy in eV";
+    Formula "formula" "Formula" 10 0 left 5 "Reduced formula";
+    Atoms "atoms" "Atoms" 6 0 right 7 "Atoms in the cell";
+    Created "created" "Created" 8 0 right 6 "How long ago it was accepted";
+    Ended "ended" "Ended" 8 0 right 6 "How long ago it ended";
+    Tags "tags" "Tags" 10 1 left 7 "Labels";
+}
+
+impl ColumnId {
+    /// Those of a list that nothing else is said of.
+    pub const DEFAULT: &'static [Self] = &[
+        Self::State,
+        Self::Id,
+        Self::Name,
+        Self::Code,
+        Self::Where,
+        Self::Time,
+        Self::Progress,
+    ];
+
+    /// The column with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|column| column.name() == name)
+    }
+
+    /// Whether what is largest, or newest, is looked for first.
+    #[must_use]
+    pub const fn starts_descending(self) -> bool {
+        matches!(self, Self::Id | Self::Time | Self::Atoms | Self::Progress)
+    }
+
+    /// The column for the table, with the mark of the order.
+    #[must_use]
+    pub fn column(self, sorted: Option<bool>, theme: &Theme) -> Column {
+        let (title, width, share, right, rank) = self.shape();
+        let mark = match sorted {
+            Some(true) => theme.glyphs().descending,
+            Some(false) => theme.glyphs().ascending,
+            None => "",
+        };
+        Column {
+            title: format!("{title}{mark}"),
+            width,
+            share,
+            right,
+            rank,
+        }
+    }
+
+    /// What it shows of a job.
+    #[must_use]
+    pub fn cell(self, row: &Row, data: &Data, theme: &Theme) -> Cell {
+        let job = &row.job;
+        let plain = |text: String| (text, Role::Text);
+        let ago = |time: Option<&String>| {
+            let at = time.and_then(|time| text::unix_time(time));
+            plain(at.map_or_else(|| "-".into(), |at| text::age((data.now - at).max(0.0))))
+        };
+        let (text, role) = match self {
+            Self::State => {
+                let (glyph, role) = words::state_look(row, theme.glyphs());
+                (format!("{glyph} {}", words::state_word(row)), role)
+            }
+            Self::Id => plain(job.id.to_string()),
+            Self::Name => plain(job.name.clone()),
+            Self::Code => plain(job.code.clone()),
+            Self::Task => plain(job.task.clone().unwrap_or_default()),
+            Self::Where => plain(words::place(job).to_owned()),
+            Self::Time => plain(words::time(row, data)),
+            Self::Progress => {
+                let (words, role) = words::outcome(row, theme.glyphs());
+                match job
+                    .progress
+                    .fraction
+                    .filter(|_| job.state == JobState::Running)
+                {
+                    Some(fraction) => (format!("{} {words}", text::bar(fraction, 6, theme)), role),
+                    None => (words, role),
+                }
+            }
+            Self::Energy => plain(
+                job.science
+                    .energy_ev
+                    .map_or_else(String::new, |ev| format!("{ev:.6}")),
+            ),
+            Self::Formula => plain(job.formula.clone().unwrap_or_default()),
+            Self::Atoms => plain(job.n_atoms.map_or_else(String::new, |n| n.to_string())),
+            Self::Created => ago(Some(&job.created_at)),
+            Self::Ended => ago(job.finished_at.as_ref()),
+            Self::Tags => plain(job.tags.join(" ")),
+        };
+        Cell {
+            text,
+            style: theme.style(role),
+        }
+    }
+
+    fn order(self, a: &Row, b: &Row, data: &Data) -> Ordering {
+        let number = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            // What has no value stands below what has one.
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        let (x, y) = (&a.job, &b.job);
+        match self {
+            Self::State => rank(&x.state).cmp(&rank(&y.state)),
+            Self::Id => x.id.cmp(&y.id),
+            Self::Name => x.name.cmp(&y.name),
+            Self::Code => x.code.cmp(&y.code),
+            Self::Task => x.task.cmp(&y.task),
+            Self::Where => words::place(x).cmp(words::place(y)),
+            Self::Time => number(data.elapsed_s(a), data.elapsed_s(b)),
+            Self::Progress => number(x.progress.fraction, y.progress.fraction),
+            Self::Energy => number(x.science.energy_ev, y.science.energy_ev),
+            Self::Formula => x.formula.cmp(&y.formula),
+            Self::Atoms => x.n_atoms.cmp(&y.n_atoms),
+            // The youngest is the smallest age.
+            Self::Created => y.created_at.cmp(&x.created_at),
+            Self::Ended => y.finished_at.cmp(&x.finished_at),
+            Self::Tags => x.tags.cmp(&y.tags),
+        }
+    }
+}
+
+/// What needs a person stands first, what is over last.
+fn rank(state: &JobState) -> u8 {
+    match state {
+        JobState::Lost => 0,
+        JobState::Failed => 1,
+        JobState::Running => 2,
+        JobState::Finished => 3,
+        JobState::Submitted => 4,
+        JobState::Staged => 5,
+        JobState::Created => 6,
+        JobState::Cancelling => 7,
+        JobState::Completed => 8,
+        JobState::Cancelled => 9,
+        JobState::Other(_) => 10,
+    }
+}
+
+/// Sort by a column; jobs that are equal in it stand in the order of their numbers, newest first.
+pub fn sort(rows: &mut [&Row], by: ColumnId, descending: bool, data: &Data) {
+    rows.sort_unstable_by(|a, b| {
+        let order = by.order(a, b, data);
+        let order = if descending { order.reverse() } else { order };
+        order.then_with(|| b.job.id.cmp(&a.job.id))
+    });
+}

@@ -1,0 +1,86 @@
+//! Job states and results in words, glyphs and roles; shared by every screen that shows jobs.
+
+use crate::app::{Data, Mark, Row};
+use crate::rpc::types::{JobState, JobSummary, ScienceAxisStatus};
+use crate::theme::{Glyphs, Role};
+use crate::widgets::text;
+
+/// The state in one word; what was asked for counts already.
+#[must_use]
+pub fn state_word(row: &Row) -> String {
+    match row.mark {
+        Some(mark) => mark.word().to_owned(),
+        None => row.job.state.as_str().to_lowercase(),
+    }
+}
+
+/// The glyph and the role of a state.
+#[must_use]
+pub fn state_look(row: &Row, glyphs: &Glyphs) -> (&'static str, Role) {
+    match (row.mark, &row.job.state) {
+        (Some(Mark::Cancelling | Mark::Deleting), _)
+        | (_, JobState::Cancelling | JobState::Cancelled) => (glyphs.cancelled, Role::Cancelled),
+        (Some(Mark::Rerunning), _) => (glyphs.waiting, Role::Waiting),
+        (_, JobState::Running) => (glyphs.running, Role::Running),
+        (_, JobState::Finished) => (glyphs.finished, Role::Running),
+        (_, JobState::Completed) => (glyphs.completed, Role::Good),
+        (_, JobState::Failed) => (glyphs.failed, Role::Bad),
+        (_, JobState::Lost) => (glyphs.lost, Role::Warn),
+        _ => (glyphs.waiting, Role::Waiting),
+    }
+}
+
+/// What to look at: what the daemon says, or a calculation that ended without converging.
+#[must_use]
+pub fn attention(job: &JobSummary) -> Option<String> {
+    if let Some(attention) = &job.attention {
+        return Some(attention.clone());
+    }
+    let silent = job.state == JobState::Completed
+        && (job.science.status == ScienceAxisStatus::NotConverged
+            || job.science.converged == Some(false));
+    silent.then(|| "not converged".to_owned())
+}
+
+/// The one thing to know about the job, and how it is meant: how far it is, or how it ended.
+#[must_use]
+pub fn outcome(row: &Row, glyphs: &Glyphs) -> (String, Role) {
+    let job = &row.job;
+    if let Some(attention) = attention(job) {
+        return (format!("{} {attention}", glyphs.attention), Role::Warn);
+    }
+    match (&job.state, &job.reason, job.science.energy_ev) {
+        (JobState::Failed, Some(reason), _) => (reason.replace('_', " "), Role::Bad),
+        (JobState::Completed, _, Some(energy)) => (format!("{energy:.6} eV"), Role::Text),
+        (JobState::Completed | JobState::Cancelled, ..) => (String::new(), Role::Text),
+        _ => (job.progress.text.clone(), Role::Text),
+    }
+}
+
+/// Where it runs.
+#[must_use]
+pub fn place(job: &JobSummary) -> &str {
+    job.cluster.as_deref().unwrap_or(&job.runner)
+}
+
+/// Elapsed time, and the limit if there is one: `3:12/8:00:00`.
+#[must_use]
+pub fn time(row: &Row, data: &Data) -> String {
+    let Some(elapsed) = data.elapsed_s(row) else {
+        return "-".into();
+    };
+    match row.job.walltime_s {
+        Some(limit) if row.job.state == JobState::Running => {
+            format!("{}/{}", text::duration(elapsed), limit_text(limit))
+        }
+        _ => text::duration(elapsed),
+    }
+}
+
+fn limit_text(seconds: f64) -> String {
+    if seconds % 3600.0 == 0.0 && seconds < 360_000.0 {
+        format!("{:.0}h", seconds / 3600.0)
+    } else {
+        text::duration(seconds)
+    }
+}

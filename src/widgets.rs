@@ -1,0 +1,11 @@
+//! Pieces that screens are made of. They know the theme and nothing of the program.
+
+pub mod dialog;
+pub mod frame;
+pub mod fuzzy;
+pub mod input;
+pub mod plot;
+pub mod scrollbar;
+pub mod table;
+pub mod text;
+pub mod viewer;
