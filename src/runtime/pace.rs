@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 /// Draws a second, over any longer time.
-const RATE: f64 = 27.0;
+const RATE: f64 = 26.0;
 /// Draws that may follow each other without a pause, so that a second never holds more than thirty.
-const BURST: f64 = 3.0;
+const BURST: f64 = 4.0;
 /// How many of those are kept for the user.
 const RESERVE: f64 = 1.0;
 

@@ -236,11 +236,11 @@ enum Values<'a> {
 }
 
 impl Values<'_> {
-    fn any(&self, test: impl Fn(&str) -> bool) -> bool {
+    fn any(&self, fits: impl Fn(&str) -> bool) -> bool {
         match self {
-            Self::Number(text) => test(text),
-            Self::One(text) => text.is_some_and(test),
-            Self::Many(texts) => texts.iter().any(|text| test(text)),
+            Self::Number(text) => fits(text),
+            Self::One(text) => text.is_some_and(fits),
+            Self::Many(texts) => texts.iter().any(|text| fits(text)),
         }
     }
 }
