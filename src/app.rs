@@ -161,10 +161,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Focus(_) => Vec::new(),
         Msg::Link(link) => model.linked(link),
         Msg::Reply { id, result } => model.replied(id, result),
-        Msg::JobsChanged(jobs) => {
-            model.data.jobs.as_of = Some(model.data.now);
-            model.take_jobs(jobs)
-        }
+        Msg::JobsChanged(jobs) => model.feed_told(jobs),
         Msg::JobsGone(ids) => {
             for id in &ids {
                 model.data.jobs.remove(*id);

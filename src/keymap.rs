@@ -97,12 +97,12 @@ impl Keymap {
         self.keys.get(&action).map_or(&[], Vec::as_slice)
     }
 
-    /// The main key of an action as text; empty when it has none.
+    /// The main key of an action as people read it, `Ctrl-r`; empty when it has none.
     #[must_use]
     pub fn main_key(&self, action: Action) -> String {
         self.keys(action)
             .first()
-            .map(ToString::to_string)
+            .map(|key| key.label())
             .unwrap_or_default()
     }
 }

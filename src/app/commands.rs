@@ -196,7 +196,7 @@ impl Model {
             Tone::Good,
             format!("job {old} runs again as job {}", job.id),
         );
-        self.take_jobs(vec![job])
+        self.feed_told(vec![job])
     }
 
     fn outcomes(&mut self, command: Command, result: Value) {

@@ -171,14 +171,14 @@ impl JobStore {
         self.rows().filter(|row| row.job.state == *state).count()
     }
 
-    /// Take in what the daemon says about one job. Gives the row before when the job has ended
-    /// since; older news than what is here changes nothing.
-    pub(super) fn put(&mut self, job: JobSummary, now: f64) -> Put {
+    /// Take in what the daemon says about one job. Older news than what is here changes nothing,
+    /// unless it is what a list has `now`.
+    pub(super) fn put(&mut self, job: JobSummary, now: f64, from_list: bool) -> Put {
         let before = self.rows.get(&job.id);
         let mut mark = before.and_then(|row| row.mark);
         let mut put = Put::Changed;
         if let Some(row) = before {
-            if row.job.rev > job.rev {
+            if row.job.rev > job.rev && !from_list {
                 return Put::Same;
             }
             if row.job == job {

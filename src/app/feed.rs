@@ -3,6 +3,8 @@
 //! A daemon without events is asked each second whether the list has changed; that is the one place
 //! where anything is polled, and it ends with the first daemon that has them.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::Model;
@@ -48,7 +50,10 @@ pub(super) struct Feed {
 struct Reading {
     number: u64,
     rev: Option<i64>,
-    seen: std::collections::HashSet<i64>,
+    /// The jobs of its pages.
+    seen: HashSet<i64>,
+    /// The jobs that events told about meanwhile; they are newer than the list.
+    told: HashSet<i64>,
 }
 
 impl Feed {
@@ -95,7 +100,8 @@ impl Model {
         self.feed.reading = Some(Reading {
             number: self.feed.readings,
             rev: None,
-            seen: std::collections::HashSet::new(),
+            seen: HashSet::new(),
+            told: HashSet::new(),
         });
         let mut params = json!({"limit": FIRST_PAGE});
         if let Some(rev) = if_rev {
@@ -187,18 +193,23 @@ impl Model {
             reading.seen.extend(page.data.iter().map(|job| job.id));
         }
         self.data.jobs.expected = page.meta.total.or(self.data.jobs.expected);
-        let mut effects = self.take_jobs(page.data);
+        let told = self.feed.reading.as_ref().map(|reading| &reading.told);
+        let (newer, listed): (Vec<_>, Vec<_>) = page
+            .data
+            .into_iter()
+            .partition(|job| told.is_some_and(|told| told.contains(&job.id)));
+        let mut effects = self.take_jobs(newer, false);
+        effects.extend(self.take_jobs(listed, true));
         if let Some(after) = page.meta.next {
             effects.push(self.feed_page(json!({"limit": NEXT_PAGES, "after": after})));
             return effects;
         }
         if let Some(reading) = self.feed.reading.take() {
-            // What came by an event while the list was read is newer than the list.
-            let rev = reading.rev.unwrap_or(i64::MAX);
             let before = self.data.jobs.version;
-            self.data
-                .jobs
-                .retain(|row| reading.seen.contains(&row.job.id) || row.job.rev > rev);
+            self.data.jobs.retain(|row| {
+                let id = row.job.id;
+                reading.seen.contains(&id) || reading.told.contains(&id)
+            });
             self.feed.rev = reading.rev;
             self.data.jobs.expected = None;
             if self.data.jobs.version != before {
@@ -227,13 +238,22 @@ impl Model {
         }
     }
 
+    /// Take in what an event tells about jobs.
+    pub(super) fn feed_told(&mut self, jobs: Vec<JobSummary>) -> Vec<Effect> {
+        if let Some(reading) = &mut self.feed.reading {
+            reading.told.extend(jobs.iter().map(|job| job.id));
+        }
+        self.data.jobs.as_of = Some(self.data.now);
+        self.take_jobs(jobs, false)
+    }
+
     /// Take in rows, and tell about jobs that have ended.
-    pub(super) fn take_jobs(&mut self, jobs: Vec<JobSummary>) -> Vec<Effect> {
+    pub(super) fn take_jobs(&mut self, jobs: Vec<JobSummary>, from_list: bool) -> Vec<Effect> {
         let mut changed = Vec::new();
         let mut ended = Vec::new();
         for job in jobs {
             let id = job.id;
-            match self.data.jobs.put(job, self.data.now) {
+            match self.data.jobs.put(job, self.data.now, from_list) {
                 Put::Same => {}
                 Put::Changed => changed.push(id),
                 Put::Ended => {

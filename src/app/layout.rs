@@ -52,7 +52,7 @@ impl Model {
         }
         let trouble_rows = u16::try_from(self.trouble().len())
             .unwrap_or(0)
-            .min(rows / 4);
+            .min(rows / 3);
         let body = Rect::new(0, 1 + trouble_rows, columns, rows - 2 - trouble_rows);
         let boxed = columns >= WIDE || rows >= BOXED_ROWS;
         let mut panes = Panes {
@@ -66,7 +66,7 @@ impl Model {
         match self.detail().filter(|_| split) {
             Some(detail) => {
                 // The frames share the line between them.
-                let left = columns * 55 / 100;
+                let left = columns * 58 / 100;
                 let list = Rect::new(0, body.y, left + 1, body.height);
                 let rest = Rect::new(left, body.y, columns - left, body.height);
                 panes.panes.push(pane(self.tab, list, boxed));
@@ -83,22 +83,23 @@ impl Model {
         found.map_or(Rect::ZERO, |pane| pane.inner)
     }
 
-    /// What is wrong, in lines: first what, then what to do.
+    /// What is wrong, in lines that fit the window: first what, then what to do.
     pub(super) fn trouble(&self) -> Vec<String> {
         let key = self.keymap.main_key(crate::msg::Action::Refresh);
-        match &self.data.link {
+        let parts = match &self.data.link {
             Link::Down { cause, hint, log } => {
-                let mut next: Vec<String> = hint.iter().cloned().collect();
-                next.extend(log.iter().map(|log| format!("log: {log}")));
-                next.push(format!("{key} tries again"));
-                vec![format!("no daemon: {cause}"), next.join("  ")]
+                let mut parts = vec![format!("no daemon: {cause}")];
+                parts.extend(log.iter().map(|log| format!("log: {log}")));
+                let hint = hint.as_ref().map(|hint| format!("{hint}; "));
+                parts.push(format!("{}{key} tries again", hint.unwrap_or_default()));
+                parts
             }
             Link::Busy => vec![format!(
-                "the daemon does not answer; see crystalmath-server status   {key} tries again"
+                "the daemon does not answer; see crystalmath-server status; {key} tries again"
             )],
             Link::Ready(_) => match &self.data.jobs.list {
                 super::ListState::Failed { message, hint } => {
-                    let hint = hint.as_ref().map(|hint| format!("  {hint}"));
+                    let hint = hint.as_ref().map(|hint| format!(" ({hint})"));
                     vec![format!(
                         "the list could not be read: {message}{}",
                         hint.unwrap_or_default()
@@ -107,7 +108,12 @@ impl Model {
                 _ => Vec::new(),
             },
             Link::Starting | Link::Reconnecting => Vec::new(),
-        }
+        };
+        let columns = usize::from(self.size.0).saturating_sub(2);
+        parts
+            .iter()
+            .flat_map(|part| text::wrap(part, columns))
+            .collect()
     }
 }
 

@@ -98,7 +98,7 @@ impl Model {
             .filter_map(|action| {
                 let info = action.info();
                 let by_name = fuzzy::score(text.trim(), info.name);
-                let by_help = fuzzy::score(text.trim(), info.help).map(|score| score - 100);
+                let by_help = fuzzy::score(text.trim(), info.help).map(|score| score - 200);
                 let score = by_name.max(by_help)?;
                 let recent = self.recent.iter().position(|known| *known == action);
                 let bonus = recent.map_or(0, |at| 40 - i64::try_from(at).unwrap_or(0));

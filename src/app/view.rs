@@ -178,7 +178,7 @@ fn footer(model: &Model, area: Rect, buf: &mut Buffer) {
     });
     let shown: Vec<Action> = opening.chain(own.iter().copied()).collect();
     let hint = |action: Action| {
-        let key = label(&model.keymap.main_key(action));
+        let key = model.keymap.main_key(action);
         let columns = text::width(&key) + text::width(action.info().title) + 3;
         (key, action.info().title, columns)
     };
@@ -215,27 +215,6 @@ fn footer(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     for action in always {
         write(hint(action));
-    }
-}
-
-/// A key as the footer writes it: `Enter`, `Ctrl-r`, `c`.
-pub(super) fn label(key: &str) -> String {
-    if key.chars().count() == 1 {
-        return key.to_owned();
-    }
-    let part = |part: &str| {
-        let mut chars = part.chars();
-        let first = chars.next().map(|c| c.to_uppercase().to_string());
-        format!("{}{}", first.unwrap_or_default(), chars.as_str())
-    };
-    match key.rsplit_once('-') {
-        Some((modifiers, last)) if last.chars().count() == 1 => {
-            format!(
-                "{}-{last}",
-                modifiers.split('-').map(part).collect::<Vec<_>>().join("-")
-            )
-        }
-        _ => key.split('-').map(part).collect::<Vec<_>>().join("-"),
     }
 }
 

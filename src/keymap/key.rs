@@ -141,6 +141,20 @@ impl Key {
         Ok(key)
     }
 
+    /// The key as people read it: `Enter`, `Ctrl-r`, `c`.
+    #[must_use]
+    pub fn label(self) -> String {
+        let text = self.to_string();
+        if let Code::Char(c) = self.code
+            && c != ' '
+            && c != '-'
+        {
+            let modifiers = &text[..text.len() - c.len_utf8()];
+            return format!("{}{c}", capitalised(modifiers));
+        }
+        capitalised(&text)
+    }
+
     /// The change to a line of text that this key means, if any.
     #[must_use]
     pub fn edit(self) -> Option<Edit> {
@@ -165,6 +179,15 @@ impl Key {
             _ => return None,
         })
     }
+}
+
+fn capitalised(text: &str) -> String {
+    let part = |part: &str| {
+        let mut chars = part.chars();
+        let first = chars.next().map(|c| c.to_ascii_uppercase().to_string());
+        format!("{}{}", first.unwrap_or_default(), chars.as_str())
+    };
+    text.split('-').map(part).collect::<Vec<_>>().join("-")
 }
 
 fn code_named(name: &str) -> Option<Code> {

@@ -4,6 +4,9 @@
 /// and runs of letters count more.
 #[must_use]
 pub fn score(typed: &str, text: &str) -> Option<i64> {
+    if typed.is_empty() {
+        return Some(0);
+    }
     let text: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
     let (mut score, mut at, mut last) = (0, 0, None);
     for c in typed

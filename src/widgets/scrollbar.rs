@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::text;
 use crate::theme::{Role, Theme};
 
 /// Draw one into the last column of `area`, if not everything is seen.
@@ -21,6 +22,6 @@ pub fn draw(area: Rect, buf: &mut Buffer, theme: &Theme, offset: usize, total: u
         } else {
             (theme.glyphs().track, Role::Border)
         };
-        buf.set_string(area.right() - 1, at, glyph, theme.style(role));
+        text::put(buf, (area.right() - 1, at), glyph, 1, theme.style(role));
     }
 }

@@ -16,5 +16,6 @@ mod launch;
 mod mock;
 #[cfg(feature = "ipc")]
 mod paths;
+mod ui;
 #[cfg(feature = "ipc")]
 mod wait;

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::{label, tone_glyph, tone_role};
+use super::{tone_glyph, tone_role};
 use crate::app::Model;
 use crate::app::cx::{Picker, Question};
 use crate::app::overlays::Overlay;
@@ -94,7 +94,7 @@ impl Model {
                 .keymap
                 .keys(*action)
                 .iter()
-                .map(|key| label(&key.to_string()))
+                .map(|key| key.label())
                 .collect();
             let keys = keys.join(" ");
             let whole = format!("{keys} {} {}", info.name, info.help);
@@ -200,13 +200,13 @@ fn draw_palette(
     }
     for (index, y) in (offset..palette.entries.len()).zip(body.top()..body.bottom()) {
         let entry = &palette.entries[index];
-        let key = label(&entry.key);
+        let key = &entry.key;
         let columns = usize::from(body.width).saturating_sub(19 + 10);
         let line = format!(
             " {} {} {} ",
             text::pad(&entry.title, 17, false, theme.glyphs().more),
             text::pad(&entry.help, columns, false, theme.glyphs().more),
-            text::pad(&key, 7, true, ""),
+            text::pad(key, 7, true, ""),
         );
         text::put(buf, (body.x, y), &line, body.width, theme.style(Role::Text));
         if index == palette.cursor {

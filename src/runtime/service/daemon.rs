@@ -120,7 +120,8 @@ fn watch(kept: &Arc<Mutex<Option<IpcClient>>>, first: &Link, messages: &Sender<M
             };
             let now = link(&client);
             if now != last {
-                if now == Link::Reconnecting {
+                // The states between may have passed unseen.
+                if matches!(last, Link::Ready(_)) {
                     wake(&client);
                 }
                 if messages.send(Msg::Link(now.clone())).is_err() {

@@ -1,0 +1,170 @@
+//! The action table: every action is reachable by key, by palette and by help, and keys are told
+//! apart.
+
+use std::collections::HashSet;
+
+use crystalmath::config::Config;
+use crystalmath::keymap::{Key, Keymap};
+use crystalmath::msg::{Action, Scope};
+use crystalmath::screens::SPECS;
+
+use super::{Ui, some_jobs};
+
+const SIZE: (u16, u16) = (160, 60);
+
+#[test]
+fn names_and_keys_are_there_and_unique() {
+    let names: HashSet<&str> = Action::all().iter().map(|info| info.name).collect();
+    assert_eq!(names.len(), Action::all().len());
+    let mut keys = HashSet::new();
+    for info in Action::all() {
+        assert_eq!(info.action.info().name, info.name);
+        assert!(!info.keys.is_empty(), "{} has no key", info.name);
+        for key in info.keys {
+            let parsed = Key::parse(key).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(&parsed.to_string(), key);
+            assert!(keys.insert(parsed), "{key} has two meanings");
+        }
+    }
+}
+
+#[test]
+fn every_action_is_done_by_some_screen() {
+    let config = Config::default();
+    let own: HashSet<Action> = SPECS
+        .iter()
+        .flat_map(|spec| {
+            let screen = (spec.make)(&config);
+            screen
+                .actions()
+                .iter()
+                .copied()
+                .chain(spec.opened_by)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    for info in Action::all() {
+        let everywhere = info.scope == Scope::Everywhere;
+        assert!(
+            everywhere || own.contains(&info.action),
+            "nobody does {}",
+            info.name
+        );
+    }
+}
+
+#[test]
+fn every_action_is_found_by_help_and_key() {
+    let mut ui = Ui::of(&some_jobs(), SIZE);
+    for info in Action::all() {
+        assert_eq!(
+            ui.model.keymap().action(Key::parse(info.keys[0]).unwrap()),
+            Some(info.action)
+        );
+        ui.keys(&["?"]);
+        ui.type_text(info.name);
+        let text = ui.picture(SIZE);
+        assert!(text.contains(info.help), "{} in\n{text}", info.name);
+        ui.keys(&["esc", "esc"]);
+    }
+}
+
+#[test]
+fn every_action_that_works_here_is_found_by_the_palette() {
+    let mut ui = Ui::of(&some_jobs(), SIZE);
+    let config = Config::default();
+    let here = (SPECS[0].make)(&config);
+    for info in Action::all() {
+        if info.scope == Scope::Screen && !here.actions().contains(&info.action) {
+            continue;
+        }
+        ui.keys(&[":"]);
+        ui.type_text(info.name);
+        let text = ui.picture(SIZE);
+        assert!(
+            text.contains(&format!(" {} ", info.name)),
+            "{} in\n{text}",
+            info.name
+        );
+        ui.keys(&["esc"]);
+    }
+}
+
+#[test]
+fn the_palette_runs_the_best_fit_and_remembers_it() {
+    let mut ui = Ui::of(&some_jobs(), SIZE);
+    ui.keys(&[":"]);
+    ui.type_text("help");
+    ui.keys(&["enter"]);
+    assert!(ui.picture(SIZE).contains("Help: type to filter"));
+    ui.keys(&["esc", ":"]);
+    let text = ui.picture(SIZE);
+    let first = text
+        .lines()
+        .skip_while(|line| !line.contains("Command:"))
+        .nth(2)
+        .unwrap();
+    assert!(first.contains("help"), "{first}");
+}
+
+#[test]
+fn the_palette_goes_to_jobs_by_number_and_name() {
+    let mut ui = Ui::of(&some_jobs(), SIZE);
+    ui.keys(&[":"]);
+    ui.type_text("cancel 3");
+    ui.keys(&["enter"]);
+    assert!(ui.picture(SIZE).contains("Cancel job 3?"));
+    ui.keys(&["esc", ":"]);
+    ui.type_text("copper");
+    ui.keys(&["enter"]);
+    assert!(ui.picture(SIZE).contains("1 copper relax"));
+}
+
+#[test]
+fn keys_can_be_given_to_other_actions() {
+    let changes = [
+        ("cancel".to_owned(), vec!["x".to_owned(), "f9".to_owned()]),
+        ("quit".to_owned(), vec!["ctrl-q".to_owned()]),
+    ];
+    let keymap = Keymap::with(&changes).unwrap();
+    assert_eq!(keymap.action(Key::char('x')), Some(Action::Cancel));
+    assert_eq!(keymap.action(Key::char('c')), None);
+    assert_eq!(keymap.main_key(Action::Quit), "Ctrl-q");
+    let config = Config {
+        keymap,
+        ..Config::default()
+    };
+    let mut ui = Ui::with(config, SIZE);
+    ui.connect(&some_jobs());
+    let text = ui.picture(SIZE);
+    assert!(
+        text.contains("x cancel"),
+        "the footer shows the map in force: {text}"
+    );
+}
+
+#[test]
+fn wrong_changes_of_keys_are_all_reported() {
+    let changes = [
+        ("cancle".to_owned(), vec!["x".to_owned()]),
+        (
+            "rerun".to_owned(),
+            vec!["ctrl-i".to_owned(), "hyper-x".to_owned()],
+        ),
+        ("sort".to_owned(), vec!["c".to_owned()]),
+    ];
+    let refused = Keymap::with(&changes).unwrap_err();
+    let text: Vec<String> = refused
+        .iter()
+        .map(|one| format!("{}: {}", one.action, one.reason))
+        .collect();
+    let text = text.join("\n");
+    for words in [
+        "no action \"cancle\"",
+        "terminals send tab",
+        "no key \"hyper-x\"",
+        "sort: c is already the key of cancel",
+    ] {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+}
