@@ -1,7 +1,7 @@
 //! Carries effects out without keeping the loop waiting.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::thread;
 

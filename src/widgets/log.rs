@@ -3,5 +3,5 @@
 mod clean;
 mod window;
 
-pub use clean::{clean, rows, skip_columns};
+pub use clean::{clean, looks_binary, rows, skip_columns};
 pub use window::{Hit, LogText, WINDOW_BYTES};

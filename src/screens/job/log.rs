@@ -113,6 +113,12 @@ impl LogView {
         }
     }
 
+    /// Whether what is here is no text.
+    #[must_use]
+    pub fn is_binary(&self) -> bool {
+        log::looks_binary(self.text.raw())
+    }
+
     /// Whether a search is typed.
     #[must_use]
     pub const fn takes_text(&self) -> bool {

@@ -100,8 +100,21 @@ fn after_sequence(rest: &str) -> &str {
     }
 }
 
-/// The rest of a clean line after `columns`, and how many columns were too many where a wide
-/// character stood across the place.
+/// Whether the beginning of a text shows that it is none: NUL, or much that is no UTF-8.
+#[must_use]
+pub fn looks_binary(text: &str) -> bool {
+    let (mut all, mut strange) = (0_usize, 0_usize);
+    for c in text.chars().take(4096) {
+        if c == '\0' {
+            return true;
+        }
+        all += 1;
+        strange += usize::from(c == char::REPLACEMENT_CHARACTER);
+    }
+    strange * 10 > all
+}
+
+/// The rest of a clean line after `columns`.
 #[must_use]
 pub fn skip_columns(text: &str, columns: usize) -> &str {
     if text.is_ascii() {
