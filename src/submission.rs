@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-pub use kind::{Kind, kind_of};
+pub use kind::{Kind, is_structure_name, kind_of};
 
 /// The variables that codes read from the client's environment.
 pub const CONTEXT: [&str; 7] = [

@@ -32,14 +32,20 @@ impl Worker {
                     id,
                     result: list(&path),
                 };
-                self.apart(work, move |result| Msg::Directory { id, result: Err(result) });
+                self.apart(work, move |result| Msg::Directory {
+                    id,
+                    result: Err(result),
+                });
             }
             Effect::LookAtFile { id, path } => {
                 let work = move || Msg::FileSeen {
                     id,
                     result: look_at(&path),
                 };
-                self.apart(work, move |result| Msg::FileSeen { id, result: Err(result) });
+                self.apart(work, move |result| Msg::FileSeen {
+                    id,
+                    result: Err(result),
+                });
             }
             Effect::Copy(_) | Effect::Notify { .. } | Effect::Run { .. } => {}
         }

@@ -169,12 +169,16 @@ impl JobScreen {
 
     /// Jobs have changed; ours may be among them.
     fn changed(&mut self, ids: &[i64], cx: &mut Cx<'_>) {
-        let ours = self.id.is_some_and(|id| ids.is_empty() || ids.contains(&id));
+        let ours = self
+            .id
+            .is_some_and(|id| ids.is_empty() || ids.contains(&id));
         if !ours || !self.seen {
             return;
         }
         let known = self.detail.as_ref().map(|job| job.rev);
-        let newer = self.row(cx.data()).is_some_and(|row| Some(row.job.rev) != known);
+        let newer = self
+            .row(cx.data())
+            .is_some_and(|row| Some(row.job.rev) != known);
         if newer {
             self.read(cx);
         }
@@ -284,7 +288,11 @@ impl JobScreen {
         for ((name, value, role), y) in rows[offset..].iter().zip(area.top()..area.bottom()) {
             let name = text::fit(name, 11, theme.glyphs().more);
             text::put(buf, (area.x + 1, y), &name, 11, theme.style(Role::Dim));
-            let role = if cx.data.is_stale() { Role::Stale } else { *role };
+            let role = if cx.data.is_stale() {
+                Role::Stale
+            } else {
+                *role
+            };
             let left = area.width.saturating_sub(14);
             text::put(buf, (area.x + 13, y), value, left, theme.style(role));
         }
@@ -298,7 +306,13 @@ impl JobScreen {
         };
         let lines = text::wrap(words, usize::from(area.width).saturating_sub(2));
         for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
-            text::put(buf, (area.x + 1, y), line, area.width - 1, cx.theme.style(role));
+            text::put(
+                buf,
+                (area.x + 1, y),
+                line,
+                area.width - 1,
+                cx.theme.style(role),
+            );
         }
     }
 }
@@ -392,7 +406,10 @@ impl Screen for JobScreen {
             .is_some_and(|row| row.job.state.as_str() == "RUNNING");
         let clock = self.tab == Tab::Summary && runs && data.is_live();
         let second = clock.then(|| data.now.floor() + 1.0);
-        second.into_iter().chain(self.log_wake_at(data)).reduce(f64::min)
+        second
+            .into_iter()
+            .chain(self.log_wake_at(data))
+            .reduce(f64::min)
     }
 }
 

@@ -35,7 +35,9 @@ pub fn kind_of(path: &Path) -> Kind {
     }
 }
 
-fn is_structure_name(path: &Path) -> bool {
+/// Whether the name alone says that it is a structure.
+#[must_use]
+pub fn is_structure_name(path: &Path) -> bool {
     let name = path
         .file_name()
         .unwrap_or_default()

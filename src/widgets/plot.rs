@@ -46,7 +46,11 @@ pub const SMALLEST: (u16, u16) = (24, 6);
 /// Draw the plot; a line of text where there is nothing to draw or no room.
 pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let dim = theme.style(Role::Dim);
-    let curves: Vec<Vec<(f64, f64)>> = plot.curves.iter().map(|curve| scaled(plot, curve)).collect();
+    let curves: Vec<Vec<(f64, f64)>> = plot
+        .curves
+        .iter()
+        .map(|curve| scaled(plot, curve))
+        .collect();
     let seen = || {
         let points = curves.iter().flatten();
         points.filter(|(x, y)| x.is_finite() && y.is_finite())
@@ -65,7 +69,13 @@ pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
         return;
     };
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        text::put(buf, (area.x, area.y), "too small for a plot", area.width, dim);
+        text::put(
+            buf,
+            (area.x, area.y),
+            "too small for a plot",
+            area.width,
+            dim,
+        );
         return;
     }
     legend(plot, area, buf, theme);
@@ -137,7 +147,9 @@ fn axes(plot: &Plot, (x, y): (Span, Span), area: Rect, buf: &mut Buffer, theme: 
         .filter_map(|(value, label)| Some((y.place(value, usize::from(rows))?, label)))
         .collect();
     let widest = labels.iter().map(|(_, label)| text::width(label)).max();
-    let left = u16::try_from(widest.unwrap_or(0)).unwrap_or(0).min(area.width / 2);
+    let left = u16::try_from(widest.unwrap_or(0))
+        .unwrap_or(0)
+        .min(area.width / 2);
     let inner = Rect::new(area.x + left + 1, area.y + 1, area.width - left - 1, rows);
     for row in inner.top()..inner.bottom() {
         text::put(buf, (inner.x - 1, row), glyphs.vertical, 1, style);
@@ -168,13 +180,20 @@ fn y_ticks(plot: &Plot, y: Span, wanted: usize) -> Vec<(f64, String)> {
             .map(|tick| {
                 let whole = (tick - tick.round()).abs() < 1e-9;
                 let value = 10f64.powf(tick);
-                let label = if whole { format!("{value:.0e}") } else { format!("{value:.1e}") };
+                let label = if whole {
+                    format!("{value:.0e}")
+                } else {
+                    format!("{value:.1e}")
+                };
                 (tick, label)
             })
             .collect();
     }
     let (ticks, step) = round_ticks(y, wanted);
-    ticks.into_iter().map(|tick| (tick, tick_text(tick, step))).collect()
+    ticks
+        .into_iter()
+        .map(|tick| (tick, tick_text(tick, step)))
+        .collect()
 }
 
 /// The numbers below the axis, as many as stand apart.
@@ -202,7 +221,9 @@ fn x_labels(x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 fn cursor_line(plot: &Plot, x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
-    let point = plot.cursor.and_then(|at| plot.curves.first()?.points.get(at));
+    let point = plot
+        .cursor
+        .and_then(|at| plot.curves.first()?.points.get(at));
     let Some(column) = point.and_then(|point| x.place(point.0, usize::from(inner.width))) else {
         return;
     };
@@ -250,10 +271,22 @@ mod tests {
     #[test]
     fn axes_have_numbers_and_names() {
         let lines = drawn(&plot(&[0.0, 5.0, 10.0]), 40, 12, true);
-        assert!(lines[0].starts_with("largest force / eV/Å  * now: 10"), "{lines:#?}");
-        assert!(lines.iter().any(|line| line.starts_with("10|")), "{lines:#?}");
-        assert!(lines.iter().any(|line| line.starts_with(" 0|*")), "{lines:#?}");
-        assert!(lines[10].contains('0') && lines[10].contains('2'), "{lines:#?}");
+        assert!(
+            lines[0].starts_with("largest force / eV/Å  * now: 10"),
+            "{lines:#?}"
+        );
+        assert!(
+            lines.iter().any(|line| line.starts_with("10|")),
+            "{lines:#?}"
+        );
+        assert!(
+            lines.iter().any(|line| line.starts_with(" 0|*")),
+            "{lines:#?}"
+        );
+        assert!(
+            lines[10].contains('0') && lines[10].contains('2'),
+            "{lines:#?}"
+        );
         assert!(lines[11].contains("step"), "{lines:#?}");
     }
 
@@ -273,7 +306,12 @@ mod tests {
         plot.log_y = true;
         let lines = drawn(&plot, 50, 14, false);
         assert!(lines[0].contains("log scale"));
-        assert!(lines.iter().any(|line| line.trim_start().starts_with("1e-3")), "{lines:#?}");
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.trim_start().starts_with("1e-3")),
+            "{lines:#?}"
+        );
         plot.curves[0].points = vec![(0.0, -1.0)];
         assert!(drawn(&plot, 50, 14, false)[0].contains("no positive values"));
     }
@@ -289,10 +327,19 @@ mod tests {
 
     #[test]
     fn no_size_and_no_values_panic() {
-        for values in [&[][..], &[f64::NAN], &[1.0], &[f64::MAX, f64::MIN], &[1e-300, 0.0]] {
+        for values in [
+            &[][..],
+            &[f64::NAN],
+            &[1.0],
+            &[f64::MAX, f64::MIN],
+            &[1e-300, 0.0],
+        ] {
             for log_y in [false, true] {
                 for (columns, rows) in [(1, 1), (24, 6), (25, 7), (80, 24), (300, 90), (24, 200)] {
-                    let plot = Plot { log_y, ..plot(values) };
+                    let plot = Plot {
+                        log_y,
+                        ..plot(values)
+                    };
                     drawn(&plot, columns, rows, columns % 2 == 0);
                 }
             }

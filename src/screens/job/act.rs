@@ -40,13 +40,31 @@ pub(super) fn actions(tab: Tab, previewed: bool) -> &'static [Action] {
     match (tab, previewed) {
         (Tab::Summary, _) => with_job![Log, Copy],
         (Tab::Log, _) => with_job![
-            Filter, FindNext, FindPrevious, Follow, Wrap, Stream, NextFile, PreviousFile, Log,
-            OpenFile, Copy
+            Filter,
+            FindNext,
+            FindPrevious,
+            Follow,
+            Wrap,
+            Stream,
+            NextFile,
+            PreviousFile,
+            Log,
+            OpenFile,
+            Copy
         ],
         (Tab::Plots, _) => with_job![NextFile, PreviousFile, LogScale, Copy, Log],
         (Tab::Files, false) => with_job![Open, Copy, OpenFile, NextFile, PreviousFile, Log],
         (Tab::Files, true) => with_job![
-            Filter, FindNext, FindPrevious, Follow, Wrap, NextFile, PreviousFile, Copy, OpenFile, Log
+            Filter,
+            FindNext,
+            FindPrevious,
+            Follow,
+            Wrap,
+            NextFile,
+            PreviousFile,
+            Copy,
+            OpenFile,
+            Log
         ],
         (Tab::Input, _) => with_job![Copy, Log],
         (Tab::Events, _) => with_job![Open, Copy, Log],
@@ -202,7 +220,9 @@ impl JobScreen {
         };
         let now = all.iter().position(|source| same(&source)).unwrap_or(0);
         let count = all.len().cast_signed();
-        let to = (now.cast_signed() + by).rem_euclid(count.max(1)).cast_unsigned();
+        let to = (now.cast_signed() + by)
+            .rem_euclid(count.max(1))
+            .cast_unsigned();
         if let Some(source) = all.get(to) {
             self.log.open(job.id, source.clone(), true, cx);
         }
@@ -214,7 +234,10 @@ impl JobScreen {
         if job.runner == "local" && !job.directory.is_empty() {
             return Some(PathBuf::from(&job.directory));
         }
-        cx.toast(Tone::Warn, format!("job {} has no directory on this machine", job.id));
+        cx.toast(
+            Tone::Warn,
+            format!("job {} has no directory on this machine", job.id),
+        );
         None
     }
 
@@ -267,9 +290,17 @@ impl JobScreen {
             cx.toast(Tone::Warn, text);
         } else if !is_terminal(&row.job.state) || row.job.state == JobState::Completed {
             let state = row.job.state.as_str().to_lowercase();
-            cx.toast(Tone::Warn, format!("job {id} is {state}; only a job that stopped goes on"));
+            cx.toast(
+                Tone::Warn,
+                format!("job {id} is {state}; only a job that stopped goes on"),
+            );
         } else {
-            cx.send(PLAN, id, "jobs.continue", json!({"id": id, "dry_run": true}));
+            cx.send(
+                PLAN,
+                id,
+                "jobs.continue",
+                json!({"id": id, "dry_run": true}),
+            );
         }
     }
 
@@ -284,7 +315,10 @@ impl JobScreen {
         let value = match result {
             Ok(value) => &value["data"],
             Err(error) => {
-                cx.toast(Tone::Bad, format!("Continue job {tag}: {}", error_text(error)));
+                cx.toast(
+                    Tone::Bad,
+                    format!("Continue job {tag}: {}", error_text(error)),
+                );
                 return;
             }
         };
@@ -315,7 +349,11 @@ impl JobScreen {
 }
 
 fn question(id: i64, plan: &Value) -> Question {
-    let mut lines: Vec<String> = plan["fix"].as_str().into_iter().map(str::to_owned).collect();
+    let mut lines: Vec<String> = plan["fix"]
+        .as_str()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     for change in plan["changes"].as_array().into_iter().flatten() {
         let part = |name: &str| change[name].as_str().unwrap_or_default().to_owned();
         lines.push(String::new());

@@ -27,7 +27,13 @@ struct Line {
 
 impl Events {
     /// Do what was asked for.
-    pub fn act(&mut self, action: Action, events: &[JobEvent], rows: usize, cx: &mut Cx<'_>) -> Handled {
+    pub fn act(
+        &mut self,
+        action: Action,
+        events: &[JobEvent],
+        rows: usize,
+        cx: &mut Cx<'_>,
+    ) -> Handled {
         let last = events.len().saturating_sub(1);
         match action {
             Action::Down => self.cursor += 1,
@@ -77,7 +83,11 @@ impl Events {
             let (at, step) = (time_text(&event.at), text::pad(&step, 23, false, ""));
             lines.push(Line {
                 event: index,
-                text: format!("{mark} {}  {step} {}", at.trim_end_matches(" UTC"), event.why),
+                text: format!(
+                    "{mark} {}  {step} {}",
+                    at.trim_end_matches(" UTC"),
+                    event.why
+                ),
                 role: Role::Text,
             });
             if open {
@@ -107,12 +117,25 @@ impl Events {
         let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
         // The whole of the event with the cursor, else its beginning.
         let offset = (last + 1).saturating_sub(rows).min(first);
-        for (line, y) in lines[offset.min(lines.len())..].iter().zip(area.top()..area.bottom()) {
+        for (line, y) in lines[offset.min(lines.len())..]
+            .iter()
+            .zip(area.top()..area.bottom())
+        {
             let fitted = text::fit(&line.text, columns.saturating_sub(1), theme.glyphs().more);
-            text::put(buf, (area.x + 1, y), &fitted, area.width - 1, theme.style(line.role));
+            text::put(
+                buf,
+                (area.x + 1, y),
+                &fitted,
+                area.width - 1,
+                theme.style(line.role),
+            );
             let heading = line.event == self.cursor && line.role == Role::Text;
             if heading {
-                let role = if cx.focused { Role::Cursor } else { Role::CursorAway };
+                let role = if cx.focused {
+                    Role::Cursor
+                } else {
+                    Role::CursorAway
+                };
                 let wide = area.width.saturating_sub(1);
                 buf.set_style(Rect::new(area.x, y, wide, 1), theme.style(role));
             }

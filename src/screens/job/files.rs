@@ -144,7 +144,10 @@ impl Files {
             };
         }
         let left = area.width * 45 / 100;
-        let list = Rect { width: left, ..area };
+        let list = Rect {
+            width: left,
+            ..area
+        };
         let rest = Rect {
             x: area.x + left + 1,
             width: area.width - left - 1,
@@ -243,17 +246,35 @@ impl Files {
                     .iter()
                     .zip(area.top()..area.bottom())
                 {
-                    text::put(buf, (area.x + 1, y), line, area.width - 1, theme.style(Role::Bad));
+                    text::put(
+                        buf,
+                        (area.x + 1, y),
+                        line,
+                        area.width - 1,
+                        theme.style(Role::Bad),
+                    );
                 }
                 return;
             }
             (None, None) => {
-                text::put(buf, (area.x + 1, area.y), "reading", area.width, theme.style(Role::Dim));
+                text::put(
+                    buf,
+                    (area.x + 1, area.y),
+                    "reading",
+                    area.width,
+                    theme.style(Role::Dim),
+                );
                 return;
             }
             (Some(rows), _) if rows.is_empty() => {
                 let words = "no files yet";
-                text::put(buf, (area.x + 1, area.y), words, area.width, theme.style(Role::Dim));
+                text::put(
+                    buf,
+                    (area.x + 1, area.y),
+                    words,
+                    area.width,
+                    theme.style(Role::Dim),
+                );
                 return;
             }
             (Some(rows), _) => self.draw_list(rows, list, buf, cx),
@@ -268,9 +289,17 @@ impl Files {
             }
         }
         if self.preview.is_binary() {
-            let size = self.current().map_or(0, |row| u64::try_from(row.size).unwrap_or(0));
+            let size = self
+                .current()
+                .map_or(0, |row| u64::try_from(row.size).unwrap_or(0));
             let words = format!("binary, {}", text::bytes(size));
-            text::put(buf, (preview.x + 1, preview.y), &words, preview.width, theme.style(Role::Dim));
+            text::put(
+                buf,
+                (preview.x + 1, preview.y),
+                &words,
+                preview.width,
+                theme.style(Role::Dim),
+            );
         } else if self.current().is_some() {
             log::draw(&self.preview, preview, buf, cx);
         }
@@ -332,7 +361,13 @@ impl Files {
         table::draw(&table, body, buf, theme);
         if last > 0 {
             let words = format!("only the first {} are listed", rows.len());
-            text::put(buf, (area.x + 1, body.bottom()), &words, area.width, theme.style(Role::Warn));
+            text::put(
+                buf,
+                (area.x + 1, body.bottom()),
+                &words,
+                area.width,
+                theme.style(Role::Warn),
+            );
         }
     }
 }

@@ -121,7 +121,11 @@ impl Input {
 
     fn lines(&self) -> Vec<(String, Role)> {
         let mut lines = vec![("submitted".to_owned(), Role::Head)];
-        lines.extend(self.parameters.iter().map(|line| (line.clone(), Role::Text)));
+        lines.extend(
+            self.parameters
+                .iter()
+                .map(|line| (line.clone(), Role::Text)),
+        );
         for (name, content) in &self.files {
             lines.push((String::new(), Role::Text));
             lines.push((name.clone(), Role::Head));
@@ -152,14 +156,22 @@ impl Input {
     /// Draw it.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
         if self.job.is_none() {
-            text::put(buf, (area.x + 1, area.y), "reading", area.width, cx.theme.style(Role::Dim));
+            text::put(
+                buf,
+                (area.x + 1, area.y),
+                "reading",
+                area.width,
+                cx.theme.style(Role::Dim),
+            );
             return;
         }
         let lines = self.lines();
         let line = |index: usize| {
-            lines.get(index).map_or_else(Default::default, |(text, role)| {
-                (format!(" {text}"), cx.theme.style(*role))
-            })
+            lines
+                .get(index)
+                .map_or_else(Default::default, |(text, role)| {
+                    (format!(" {text}"), cx.theme.style(*role))
+                })
         };
         let viewer = Viewer {
             count: lines.len(),

@@ -201,7 +201,9 @@ impl LogView {
         let columns = self.left + columns_seen(area);
         (top.line..self.text.count())
             .take(rows_seen(area))
-            .any(|line| crate::widgets::text::width(log::skip_columns(&self.text.line(line), columns)) > 0)
+            .any(|line| {
+                crate::widgets::text::width(log::skip_columns(&self.text.line(line), columns)) > 0
+            })
     }
 
     fn rows_of(&self, line: usize, columns: usize) -> usize {

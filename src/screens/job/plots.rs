@@ -92,14 +92,18 @@ impl Plots {
     fn current(&self) -> Option<(&str, &Series)> {
         let names = self.names();
         let chosen = self.chosen.as_deref();
-        let name = chosen.filter(|name| names.contains(name)).or_else(|| names.first().copied())?;
+        let name = chosen
+            .filter(|name| names.contains(name))
+            .or_else(|| names.first().copied())?;
         let (name, series) = self.series.as_ref()?.get_key_value(name)?;
         Some((name, series))
     }
 
     /// Do what was asked for.
     pub fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
-        let last = self.current().map_or(0, |(_, series)| points(series).len().saturating_sub(1));
+        let last = self
+            .current()
+            .map_or(0, |(_, series)| points(series).len().saturating_sub(1));
         let here = self.cursor.unwrap_or(last).min(last);
         match action {
             Action::Down | Action::NextFile => self.choose(1),
@@ -140,8 +144,13 @@ impl Plots {
     fn choose(&mut self, by: isize) {
         let names = self.names();
         let now = self.current().map(|(name, _)| name);
-        let at = names.iter().position(|name| Some(*name) == now).unwrap_or(0);
-        let to = at.saturating_add_signed(by).min(names.len().saturating_sub(1));
+        let at = names
+            .iter()
+            .position(|name| Some(*name) == now)
+            .unwrap_or(0);
+        let to = at
+            .saturating_add_signed(by)
+            .min(names.len().saturating_sub(1));
         self.chosen = names.get(to).map(|name| (*name).to_owned());
         self.cursor = None;
     }
@@ -161,12 +170,22 @@ impl Plots {
                 (None, None) => "reading",
                 (None, Some(_)) => "this job has no curves, or none yet",
             };
-            let role = if self.error.is_some() { Role::Bad } else { Role::Dim };
+            let role = if self.error.is_some() {
+                Role::Bad
+            } else {
+                Role::Dim
+            };
             for (line, y) in text::wrap(words, usize::from(area.width).saturating_sub(2))
                 .iter()
                 .zip(area.top()..area.bottom())
             {
-                text::put(buf, (area.x + 1, y), line, area.width - 1, theme.style(role));
+                text::put(
+                    buf,
+                    (area.x + 1, y),
+                    line,
+                    area.width - 1,
+                    theme.style(role),
+                );
             }
             return;
         };
@@ -269,7 +288,10 @@ mod tests {
     fn the_energy_comes_first_and_the_chosen_one_stays() {
         let all = ["a", "energy", "zeta", "fmax"];
         let mut plots = Plots {
-            series: Some(all.map(|name| (name.to_owned(), series(&[Some(1.0)]))).into()),
+            series: Some(
+                all.map(|name| (name.to_owned(), series(&[Some(1.0)])))
+                    .into(),
+            ),
             ..Plots::default()
         };
         assert_eq!(plots.names(), ["energy", "fmax", "a", "zeta"]);

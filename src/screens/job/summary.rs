@@ -66,7 +66,11 @@ pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec
         results(&mut lines, job);
     } else {
         let energy = row.job.science.energy_ev;
-        lines.some("energy", energy.map(|ev| format!("{ev:.6} eV")), Role::Title);
+        lines.some(
+            "energy",
+            energy.map(|ev| format!("{ev:.6} eV")),
+            Role::Title,
+        );
     }
     lines.gap();
     what(&mut lines, row, detail);
@@ -87,7 +91,11 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
     lines.add("state", format!("{glyph} {}", words::state_word(row)), role);
     let reason = job.reason.as_ref().map(|reason| reason.replace('_', " "));
     lines.some("reason", reason, Role::Bad);
-    lines.some("message", detail.and_then(|job| job.message.clone()), Role::Text);
+    lines.some(
+        "message",
+        detail.and_then(|job| job.message.clone()),
+        Role::Text,
+    );
     lines.some("hint", detail.and_then(|job| job.hint.clone()), Role::Info);
     let attention = words::attention(job).filter(|text| {
         let message = detail.and_then(|job| job.message.as_ref());
@@ -100,7 +108,11 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
     );
     if let Some(axis) = &job.scheduler {
         let parts = [axis.state.clone(), axis.reason.clone(), axis.id.clone()];
-        let name = if job.runner == "local" { "process" } else { "scheduler" };
+        let name = if job.runner == "local" {
+            "process"
+        } else {
+            "scheduler"
+        };
         let told: Vec<String> = parts.into_iter().flatten().collect();
         lines.add(name, told.join(", "), Role::Text);
     }
@@ -112,29 +124,48 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
         _ => ("not known yet", Role::Dim),
     };
     lines.add("science", science.0, science.1);
-    if !matches!(job.state, JobState::Completed | JobState::Failed | JobState::Cancelled) {
-        let bar = job
-            .progress
-            .fraction
-            .map(|fraction| format!("{} {:.0} %  ", text::bar(fraction, 16, theme), fraction * 100.0));
+    if !matches!(
+        job.state,
+        JobState::Completed | JobState::Failed | JobState::Cancelled
+    ) {
+        let bar = job.progress.fraction.map(|fraction| {
+            format!(
+                "{} {:.0} %  ",
+                text::bar(fraction, 16, theme),
+                fraction * 100.0
+            )
+        });
         let progress = format!("{}{}", bar.unwrap_or_default(), job.progress.text);
         lines.add("progress", progress, Role::Running);
     }
     for warning in detail.iter().flat_map(|job| &job.warnings) {
-        lines.add("warning", format!("{} {warning}", glyphs.attention), Role::Warn);
+        lines.add(
+            "warning",
+            format!("{} {warning}", glyphs.attention),
+            Role::Warn,
+        );
     }
 }
 
 fn results(lines: &mut Lines, job: &Job) {
     let document = &job.results;
     let number = |name: &str| document.get(name).and_then(Value::as_f64);
-    let with = |name: &str, unit: &str| number(name).map(|value| format!("{} {unit}", value_text(value)));
+    let with =
+        |name: &str, unit: &str| number(name).map(|value| format!("{} {unit}", value_text(value)));
     let ev = |value: f64| format!("{value:.8} eV");
     if let Some(energy) = job.science.energy_ev {
         let rydberg = number("energy_ry").map(|ry| format!(" = {ry:.8} Ry"));
-        lines.add("energy", format!("{}{}", ev(energy), rydberg.unwrap_or_default()), Role::Title);
+        lines.add(
+            "energy",
+            format!("{}{}", ev(energy), rydberg.unwrap_or_default()),
+            Role::Title,
+        );
     }
-    lines.some("per atom", job.science.energy_per_atom_ev.map(ev), Role::Text);
+    lines.some(
+        "per atom",
+        job.science.energy_per_atom_ev.map(ev),
+        Role::Text,
+    );
     lines.some("max force", with("fmax_ev_per_a", "eV/Å"), Role::Text);
     lines.some("max stress", with("smax_gpa", "GPa"), Role::Text);
     lines.some("pressure", with("pressure_gpa", "GPa"), Role::Text);
@@ -146,7 +177,9 @@ fn results(lines: &mut Lines, job: &Job) {
     lines.some("volume", with("volume_angstrom3", "Å³"), Role::Text);
     for (name, value) in document {
         match value {
-            Value::Object(inner) if !matches!(name.as_str(), "engine" | "structure" | "lattice") => {
+            Value::Object(inner)
+                if !matches!(name.as_str(), "engine" | "structure" | "lattice") =>
+            {
                 for (part, value) in inner {
                     scalar(lines, &format!("{name} {part}"), value);
                 }
@@ -191,7 +224,11 @@ fn lattice_text(lattice: &Map<String, Value>) -> (Option<String>, Option<String>
 fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
     let job = &row.job;
     let task = job.task.as_deref().unwrap_or_default();
-    lines.add("code", format!("{} {task}", job.code).trim_end(), Role::Text);
+    lines.add(
+        "code",
+        format!("{} {task}", job.code).trim_end(),
+        Role::Text,
+    );
     let atoms = job.n_atoms.map(|count| format!("{count} atoms"));
     let parts: Vec<String> = [job.formula.clone(), atoms].into_iter().flatten().collect();
     lines.add("structure", parts.join(", "), Role::Text);
@@ -206,12 +243,19 @@ fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
     lines.add("where", words::place(job), Role::Text);
     if let Some(job) = detail {
         let asked = &job.resources;
-        let mut parts = vec![format!("{} processes × {} threads", asked.ntasks, asked.cpus_per_task)];
+        let mut parts = vec![format!(
+            "{} processes × {} threads",
+            asked.ntasks, asked.cpus_per_task
+        )];
         if asked.nodes > 1 {
             parts.insert(0, format!("{} nodes", asked.nodes));
         }
         parts.extend(asked.memory_mib.map(|mib| format!("{mib} MiB")));
-        parts.extend(asked.walltime_s.map(|s| format!("limit {}", text::duration(s))));
+        parts.extend(
+            asked
+                .walltime_s
+                .map(|s| format!("limit {}", text::duration(s))),
+        );
         lines.add("resources", parts.join(", "), Role::Text);
     }
     lines.add("tags", job.tags.join(" "), Role::Text);
@@ -221,8 +265,16 @@ fn times(lines: &mut Lines, row: &Row, data: &Data) {
     let job = &row.job;
     lines.add("elapsed", words::time(row, data), Role::Text);
     lines.add("created", time_text(&job.created_at), Role::Text);
-    lines.some("started", job.started_at.as_deref().map(time_text), Role::Text);
-    lines.some("ended", job.finished_at.as_deref().map(time_text), Role::Text);
+    lines.some(
+        "started",
+        job.started_at.as_deref().map(time_text),
+        Role::Text,
+    );
+    lines.some(
+        "ended",
+        job.finished_at.as_deref().map(time_text),
+        Role::Text,
+    );
 }
 
 /// Where it comes from and where it is.
@@ -232,7 +284,11 @@ fn origin(lines: &mut Lines, job: &Job) {
         all.join(", ")
     };
     lines.add("after job", numbers(&job.after), Role::Text);
-    lines.some("rerun of", job.rerun_of.map(|id| format!("job {id}")), Role::Text);
+    lines.some(
+        "rerun of",
+        job.rerun_of.map(|id| format!("job {id}")),
+        Role::Text,
+    );
     if job.attempt > 1 {
         lines.add("attempt", job.attempt.to_string(), Role::Text);
     }

@@ -18,7 +18,9 @@ pub struct Files {
     pub(super) input: TextLine,
     /// The directory whose entries are here or asked for.
     pub(super) directory: Option<PathBuf>,
-    pub(super) entries: Result<Vec<Entry>, String>,
+    pub(super) entries: Vec<Entry>,
+    /// Why they cannot be listed.
+    pub(super) unlisted: Option<String>,
     /// The listing of another directory is under way.
     pub(super) waiting: bool,
     pub(super) place: Place,
@@ -53,7 +55,8 @@ impl Files {
         }
         self.directory = Some(wanted);
         self.place = Place::default();
-        self.entries = Ok(Vec::new());
+        self.entries.clear();
+        self.unlisted = None;
         if self.waiting {
             return;
         }
@@ -75,7 +78,8 @@ impl Files {
         }
         self.waiting = false;
         if self.asked == self.directory {
-            self.entries.clone_from(result);
+            self.entries = result.clone().unwrap_or_default();
+            self.unlisted = result.clone().err();
             self.place = Place::default();
         } else {
             // Another directory was typed meanwhile.
@@ -90,7 +94,6 @@ impl Files {
         let lower = name.to_lowercase();
         self.entries
             .iter()
-            .flatten()
             .filter(|entry| entry.name.to_lowercase().starts_with(&lower))
             .filter(|entry| name.starts_with('.') || !entry.name.starts_with('.'))
             .collect()

@@ -93,7 +93,10 @@ fn resolved<'a>(property: &'a Value, schema: &'a Map<String, Value>, depth: usiz
     if depth == 0 {
         return property;
     }
-    if let Some(name) = property["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+    if let Some(name) = property["$ref"]
+        .as_str()
+        .and_then(|path| path.strip_prefix("#/$defs/"))
+    {
         let found = schema.get("$defs").and_then(|defs| defs.get(name));
         return found.map_or(property, |found| resolved(found, schema, depth - 1));
     }
@@ -133,11 +136,18 @@ fn is_pairs(core: &Value) -> bool {
     let patterns = core["patternProperties"].as_object().into_iter().flatten();
     let values: Vec<&Value> = patterns
         .map(|(_, value)| value)
-        .chain(core["additionalProperties"].as_object().map(|_| &core["additionalProperties"]))
+        .chain(
+            core["additionalProperties"]
+                .as_object()
+                .map(|_| &core["additionalProperties"]),
+        )
         .collect();
     let single = |value: &Value| {
         let simple = |kind: &Value| {
-            matches!(kind["type"].as_str(), Some("string" | "integer" | "number" | "boolean"))
+            matches!(
+                kind["type"].as_str(),
+                Some("string" | "integer" | "number" | "boolean")
+            )
         };
         match value["anyOf"].as_array() {
             Some(kinds) => kinds.iter().all(simple),
@@ -205,9 +215,9 @@ pub fn value(kind: &Kind, text: &str) -> Result<Option<Value>, String> {
                 else {
                     return Err(format!("write name=value, not {word}"));
                 };
-                let read = serde_json::from_str(value).ok().filter(|read: &Value| {
-                    read.is_number() || read.is_boolean()
-                });
+                let read = serde_json::from_str(value)
+                    .ok()
+                    .filter(|read: &Value| read.is_number() || read.is_boolean());
                 pairs.insert(name.to_owned(), read.unwrap_or_else(|| value.into()));
             }
             Value::Object(pairs)
@@ -282,8 +292,10 @@ mod tests {
             "$defs": {"Mode": {"enum": ["a", "b"], "type": "string"}},
         });
         let specs = of(&schema);
-        let kinds: Vec<(&str, &Kind)> =
-            specs.iter().map(|spec| (spec.name.as_str(), &spec.kind)).collect();
+        let kinds: Vec<(&str, &Kind)> = specs
+            .iter()
+            .map(|spec| (spec.name.as_str(), &spec.kind))
+            .collect();
         let choice = |words: [&str; 2]| Kind::Choice(words.map(str::to_owned).to_vec());
         assert_eq!(
             kinds,
@@ -328,8 +340,16 @@ mod tests {
             (Kind::Number, "1e-3", json!(0.001)),
             (Kind::Number, "3", json!(3)),
             (Kind::Yes, "no", json!(false)),
-            (Kind::Words, "./run.sh 'a b' \"\" c", json!(["./run.sh", "a b", "", "c"])),
-            (Kind::Pairs, "N=4 S='x y' B=true", json!({"N": 4, "S": "x y", "B": true})),
+            (
+                Kind::Words,
+                "./run.sh 'a b' \"\" c",
+                json!(["./run.sh", "a b", "", "c"]),
+            ),
+            (
+                Kind::Pairs,
+                "N=4 S='x y' B=true",
+                json!({"N": 4, "S": "x y", "B": true}),
+            ),
             (Kind::Json, "[1, 2]", json!([1, 2])),
         ];
         for (kind, text, wanted) in good {

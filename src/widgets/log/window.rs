@@ -170,7 +170,11 @@ impl LogText {
         let first = self.starts.partition_point(|start| *start < cut);
         let whole = self.starts.get(first) == Some(&cut);
         // A line that the cut goes through stays, without its beginning.
-        let dropped = if whole { first } else { first.saturating_sub(1) };
+        let dropped = if whole {
+            first
+        } else {
+            first.saturating_sub(1)
+        };
         self.raw.drain(..piece.len);
         self.starts.clear();
         self.index(0);

@@ -70,7 +70,13 @@ pub fn round_ticks(span: Span, wanted: usize) -> (Vec<f64>, f64) {
     let ticks = (0..100_u8)
         .map(|index| (first + f64::from(index)) * step)
         .take_while(|value| *value <= span.high + step * 1e-6)
-        .map(|value| if value.abs() < step * 1e-6 { 0.0 } else { value });
+        .map(|value| {
+            if value.abs() < step * 1e-6 {
+                0.0
+            } else {
+                value
+            }
+        });
     (ticks.collect(), step)
 }
 
@@ -83,7 +89,9 @@ pub fn decade_ticks(span: Span, wanted: usize) -> Vec<f64> {
     }
     // A handful.
     #[allow(clippy::cast_precision_loss)]
-    let every = ((last - first + 1.0) / wanted.max(1) as f64).ceil().max(1.0);
+    let every = ((last - first + 1.0) / wanted.max(1) as f64)
+        .ceil()
+        .max(1.0);
     (0..100_u8)
         .map(|index| first + f64::from(index) * every)
         .take_while(|value| *value <= last + 1e-9)
@@ -114,7 +122,11 @@ pub fn value_text(value: f64) -> String {
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
         return format!("{value:.4e}");
     }
-    let before = if size < 1.0 { 1.0 } else { size.log10().floor() + 1.0 };
+    let before = if size < 1.0 {
+        1.0
+    } else {
+        size.log10().floor() + 1.0
+    };
     // Between 1 and 8.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let digits = (9.0 - before).clamp(0.0, 8.0) as usize;
@@ -139,7 +151,10 @@ mod tests {
     fn ticks_are_round_and_inside() {
         assert_eq!(texts(0.0, 10.0, 5), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(texts(0.0, 3.0, 3), ["0", "1", "2", "3"]);
-        assert_eq!(texts(-0.03, 0.02, 5), ["-0.03", "-0.02", "-0.01", "0.00", "0.01", "0.02"]);
+        assert_eq!(
+            texts(-0.03, 0.02, 5),
+            ["-0.03", "-0.02", "-0.01", "0.00", "0.01", "0.02"]
+        );
         assert_eq!(texts(0.13, 0.97, 4), ["0.5"]);
         assert_eq!(
             texts(-15_844.527_27, -15_844.527_25, 2),
@@ -156,11 +171,23 @@ mod tests {
     #[test]
     fn a_constant_has_height_and_nothing_has_none() {
         let span = Span::of([-3.5, -3.5].into_iter());
-        assert_eq!(span, Some(Span { low: -4.0, high: -3.0 }));
+        assert_eq!(
+            span,
+            Some(Span {
+                low: -4.0,
+                high: -3.0
+            })
+        );
         assert_eq!(Span::of([f64::NAN, f64::INFINITY].into_iter()), None);
         assert_eq!(Span::of(std::iter::empty()), None);
         let mixed = Span::of([f64::NAN, 1.0, 2.0].into_iter());
-        assert_eq!(mixed, Some(Span { low: 1.0, high: 2.0 }));
+        assert_eq!(
+            mixed,
+            Some(Span {
+                low: 1.0,
+                high: 2.0
+            })
+        );
     }
 
     #[test]

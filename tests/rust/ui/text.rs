@@ -115,6 +115,7 @@ fn a_plot_has_axes_units_and_values() {
         x_label: "iteration".into(),
         y_label: "accuracy / Ry".into(),
         log_y: true,
+        cursor: None,
     };
     let theme = Theme::built_in("dark").unwrap();
     let text = drawn(&plot, &theme, (60, 14));

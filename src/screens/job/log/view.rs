@@ -38,7 +38,13 @@ pub fn draw(view: &LogView, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     };
     match &view.input {
         Some(input) => {
-            let x = text::put(buf, (last.x, last.y), " search ", last.width, theme.style(Role::Head));
+            let x = text::put(
+                buf,
+                (last.x, last.y),
+                " search ",
+                last.width,
+                theme.style(Role::Head),
+            );
             let line = Rect::new(x, last.y, last.right().saturating_sub(x), 1);
             let cursor: Option<Position> = input.draw(line, buf, theme);
             if cx.focused {
@@ -52,7 +58,13 @@ pub fn draw(view: &LogView, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
 fn say(words: &str, role: Role, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let lines = text::wrap(words, usize::from(area.width).saturating_sub(2));
     for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
-        text::put(buf, (area.x + 1, y), line, area.width - 1, theme.style(role));
+        text::put(
+            buf,
+            (area.x + 1, y),
+            line,
+            area.width - 1,
+            theme.style(role),
+        );
     }
 }
 
@@ -105,7 +117,13 @@ fn row(
     let end = text::put(buf, at, seen, width, theme.style(Role::Text));
     if seen.len() < rest.len() && !view.wrap {
         let mark = at.0 + width - 1;
-        text::put(buf, (mark, at.1), theme.glyphs().more, 1, theme.style(Role::Dim));
+        text::put(
+            buf,
+            (mark, at.1),
+            theme.glyphs().more,
+            1,
+            theme.style(Role::Dim),
+        );
     }
     for column in matches(seen, &view.query) {
         let x = at.0 + u16::try_from(column).unwrap_or(u16::MAX);
@@ -182,6 +200,16 @@ fn place(view: &LogView, area: Rect, buf: &mut Buffer, theme: &Theme) {
         parts.push(format!("search: {}", view.query));
     }
     let line = parts.join(&format!(" {dot} "));
-    let line = text::fit(&line, usize::from(area.width).saturating_sub(2), theme.glyphs().more);
-    text::put(buf, (area.x + 1, area.y), &line, area.width - 1, theme.style(Role::Dim));
+    let line = text::fit(
+        &line,
+        usize::from(area.width).saturating_sub(2),
+        theme.glyphs().more,
+    );
+    text::put(
+        buf,
+        (area.x + 1, area.y),
+        &line,
+        area.width - 1,
+        theme.style(Role::Dim),
+    );
 }
