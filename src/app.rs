@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 
 pub use commands::Command;
 pub use cx::{Choice, Cx, Picker, Question, error_text};
-pub use data::{Data, JobStore, ListState, Mark, Row, is_terminal};
+pub use data::{Client, Data, JobStore, ListState, Mark, Row, is_terminal};
 
 use crate::config::Config;
 use crate::keymap::{Key, Keymap};
@@ -176,6 +176,22 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             let mut effects: Vec<Effect> = next.into_iter().collect();
             if let Some(Owner::Screen(screen, slot, _)) = owner {
                 let event = Event::Directory {
+                    slot,
+                    result: &result,
+                };
+                effects.extend(model.tell(screen, &event).1);
+            }
+            effects
+        }
+        Msg::LogGrown { job, stream, bytes } => {
+            let stream = stream.as_str();
+            model.tell_seen(&Event::LogGrown { job, stream, bytes })
+        }
+        Msg::FileSeen { id, result } => {
+            let (owner, next) = model.requests.answered(id);
+            let mut effects: Vec<Effect> = next.into_iter().collect();
+            if let Some(Owner::Screen(screen, slot, _)) = owner {
+                let event = Event::FileSeen {
                     slot,
                     result: &result,
                 };

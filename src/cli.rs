@@ -12,7 +12,6 @@ mod completions;
 mod delete;
 mod doctor;
 mod files;
-mod guess;
 mod jobs;
 mod log;
 mod man;
@@ -38,7 +37,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::json;
 
-pub use guess::{Kind, kind_of};
+pub use crate::submission::{Kind, kind_of};
 pub use output::{Failure, INTERRUPTED, Outcome, USAGE};
 use session::Session;
 

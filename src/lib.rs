@@ -12,5 +12,6 @@ pub mod msg;
 pub mod rpc;
 pub mod runtime;
 pub mod screens;
+pub mod submission;
 pub mod theme;
 pub mod widgets;

@@ -15,6 +15,7 @@ pub use action::{Action, Group, Info, Scope};
 use crate::error::IpcError;
 use crate::keymap::Key;
 use crate::rpc::types::JobSummary;
+use crate::submission::Kind;
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +55,22 @@ pub enum Msg {
         id: u64,
         /// What is in it, or why it cannot be read.
         result: Result<Vec<Entry>, String>,
+    },
+    /// An output of a running job has another length.
+    LogGrown {
+        /// The job.
+        job: i64,
+        /// Which output, as `jobs.log` names it.
+        stream: String,
+        /// Its bytes now.
+        bytes: u64,
+    },
+    /// The answer to [`Effect::LookAtFile`].
+    FileSeen {
+        /// The number of the effect.
+        id: u64,
+        /// What it is, or why it cannot be used.
+        result: Result<Kind, String>,
     },
     /// The program is told from outside to end, or the terminal is gone.
     Quit,
@@ -161,6 +178,13 @@ pub enum Effect {
         /// Number of the answer.
         id: u64,
         /// The directory.
+        path: PathBuf,
+    },
+    /// Look at what a file of this machine is; the answer comes as [`Msg::FileSeen`].
+    LookAtFile {
+        /// Number of the answer.
+        id: u64,
+        /// The file.
         path: PathBuf,
     },
     /// Give the terminal to a program until it ends.

@@ -12,12 +12,14 @@ mod service;
 mod terminal;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::app::{Model, update};
+use crate::app::{Client, Model, update};
 use crate::config::Config;
 use crate::msg::{Effect, Msg};
+use crate::submission;
 use effects::Worker;
 use input::Input;
 use pace::Pace;
@@ -42,6 +44,7 @@ pub fn run(config: Config, service: Box<dyn Service>) -> io::Result<()> {
     let mouse = config.mouse;
     let mut screen = Screen::open(mouse)?;
     let mut model = Model::new(config, screen.size(), unix_now());
+    model.data.client = client();
     let input = Input::start(sender.clone())?;
     let outcome = turn(
         &mut model,
@@ -53,6 +56,17 @@ pub fn run(config: Config, service: Box<dyn Service>) -> io::Result<()> {
     );
     drop(screen);
     outcome
+}
+
+/// What screens need to know of this process.
+fn client() -> Client {
+    Client {
+        // Without one, paths have to be given in full.
+        directory: std::env::current_dir().unwrap_or_default(),
+        home: std::env::var_os("HOME").map(PathBuf::from),
+        context: submission::own_context(),
+        token: submission::client_token(),
+    }
 }
 
 /// Seconds since 1970.

@@ -53,6 +53,8 @@
 
 pub mod job;
 pub mod jobs;
+pub mod new_job;
+pub mod units;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -66,6 +68,7 @@ use crate::config::Config;
 use crate::error::IpcError;
 use crate::keymap::Keymap;
 use crate::msg::{Action, Edit, Entry};
+use crate::submission::Kind;
 use crate::theme::Theme;
 
 /// The name of a screen.
@@ -75,6 +78,8 @@ pub enum ScreenId {
     Jobs,
     /// One job.
     Job,
+    /// A job that is to be submitted.
+    NewJob,
 }
 
 /// Where a screen lives.
@@ -118,6 +123,13 @@ pub const SPECS: &[Spec] = &[
         place: Place::DetailOf(ScreenId::Jobs),
         opened_by: None,
         make: |_| Box::<job::JobScreen>::default(),
+    },
+    Spec {
+        id: ScreenId::NewJob,
+        title: "New job",
+        place: Place::Over,
+        opened_by: Some(Action::New),
+        make: |_| Box::<new_job::NewJob>::default(),
     },
 ];
 
@@ -176,6 +188,22 @@ pub enum Event<'a> {
         /// The entries, directories first.
         result: &'a Result<Vec<Entry>, String>,
     },
+    /// The answer to [`Cx::look_at_file`].
+    FileSeen {
+        /// The slot that was given.
+        slot: &'static str,
+        /// What it is, or why it cannot be used.
+        result: &'a Result<Kind, String>,
+    },
+    /// An output of a running job has another length.
+    LogGrown {
+        /// The job.
+        job: i64,
+        /// Which output, as `jobs.log` names it.
+        stream: &'a str,
+        /// Its bytes now.
+        bytes: u64,
+    },
     /// The answer to [`Cx::question`].
     Answered {
         /// The token of the question.
@@ -196,6 +224,11 @@ pub enum Event<'a> {
 pub trait Screen: std::fmt::Debug + Send {
     /// The actions it does now, in the order of the footer. Movements need not be named.
     fn actions(&self) -> &'static [Action];
+
+    /// Every action it does at some time.
+    fn all_actions(&self) -> Vec<Action> {
+        self.actions().to_vec()
+    }
 
     /// Take an event in. Call [`Cx::redraw`] when what is seen has changed.
     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled;

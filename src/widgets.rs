@@ -4,6 +4,7 @@ pub mod dialog;
 pub mod frame;
 pub mod fuzzy;
 pub mod input;
+pub mod log;
 pub mod plot;
 pub mod scrollbar;
 pub mod table;

@@ -9,7 +9,8 @@ use super::Data;
 use super::commands::Command;
 use super::requests::{Owner, Requests};
 use crate::error::IpcError;
-use crate::msg::{Effect, Program, Tone};
+use crate::msg::{Action, Effect, Program, Tone};
+use crate::rpc::types::JobSummary;
 use crate::screens::{ScreenId, Subject};
 
 /// A question with Yes and No; No is the default.
@@ -57,6 +58,8 @@ pub(super) enum Wish {
     Command(Command, Vec<i64>),
     FocusDetail(bool),
     Zoom(bool),
+    Take(Box<JobSummary>),
+    Act(Action),
 }
 
 /// What a screen works with during one event.
@@ -112,6 +115,22 @@ impl<'a> Cx<'a> {
     pub fn list_directory(&mut self, slot: &'static str, path: PathBuf) {
         let id = self.requests.work(self.screen, slot);
         self.effects.push(Effect::ListDirectory { id, path });
+    }
+
+    /// Look at what a file of this machine is.
+    pub fn look_at_file(&mut self, slot: &'static str, path: PathBuf) {
+        let id = self.requests.work(self.screen, slot);
+        self.effects.push(Effect::LookAtFile { id, path });
+    }
+
+    /// Put a job that the daemon has just named into the shared list.
+    pub fn take_job(&mut self, job: JobSummary) {
+        self.wishes.push(Wish::Take(Box::new(job)));
+    }
+
+    /// Do what a key would do, on the screen that then has the keys.
+    pub fn act(&mut self, action: Action) {
+        self.wishes.push(Wish::Act(action));
     }
 
     /// Cancel, rerun or delete jobs, after a question; the list shows it at once and goes back if

@@ -1,6 +1,9 @@
 //! What all screens share: the job list, how fresh it is, and the connection.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
 
 use crate::msg::Link;
 use crate::rpc::types::{JobState, JobSummary};
@@ -14,6 +17,21 @@ pub struct Data {
     pub link: Link,
     /// The time, in seconds since 1970.
     pub now: f64,
+    /// What is known of this program's own surroundings.
+    pub client: Client,
+}
+
+/// The surroundings of this program, as they were when it started.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Client {
+    /// Its current directory.
+    pub directory: PathBuf,
+    /// The user's home, for `~`.
+    pub home: Option<PathBuf>,
+    /// The variables that travel with a submission.
+    pub context: Value,
+    /// Begins every token of a submission; unique to this run.
+    pub token: String,
 }
 
 impl Data {

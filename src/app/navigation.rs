@@ -196,6 +196,8 @@ impl Model {
                 self.focus_detail = focused && self.detail().is_some() && self.has_subject();
             }
             Wish::Zoom(zoomed) => self.zoomed = zoomed,
+            Wish::Take(job) => return self.feed_told(vec![*job]),
+            Wish::Act(action) => return self.act(action),
         }
         Vec::new()
     }

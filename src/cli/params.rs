@@ -6,35 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::output::Failure;
 
-/// The variables that codes read from the client's environment.
-pub const CONTEXT: [&str; 7] = [
-    "CRY23_ROOT",
-    "CRY_ARCH",
-    "CRY_VERSION",
-    "CRY_SCRATCH_BASE",
-    "VASP_PP_PATH",
-    "PMG_VASP_PSP_DIR",
-    "ESPRESSO_PSEUDO",
-];
-
-/// The variables of `vars` that travel with a submission.
-#[must_use]
-pub fn context(var: impl Fn(&str) -> Option<String>) -> Value {
-    let set = |name: &&str| Some(((*name).to_owned(), Value::String(var(name)?)));
-    Value::Object(CONTEXT.iter().filter_map(set).collect())
-}
-
-/// The context of this process.
-#[must_use]
-pub fn own_context() -> Value {
-    context(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-}
-
-/// A token that makes a resend safe.
-#[must_use]
-pub fn client_token() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
-}
+pub use crate::submission::{client_token, own_context};
 
 /// `key=value`, the value read as JSON where it is JSON.
 ///

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::guess::{Kind, kind_of};
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, ResourceArgs, key_value};
 use super::session::Session;
@@ -13,6 +12,7 @@ use super::text;
 use super::wait::{self, WaitArgs};
 use crate::error::IpcError;
 use crate::rpc::types::{DryRun, JobSummary, Reply, SubmitResult};
+use crate::submission::{self, Source, kind_of};
 
 /// Arguments of `submit`.
 #[derive(Debug, Default, clap::Args)]
@@ -113,12 +113,6 @@ fn accepted(job: &JobSummary, repeated: bool) -> String {
     )
 }
 
-/// A file of the command line: its name in the job's directory, and where it is.
-struct Source {
-    name: String,
-    path: String,
-}
-
 /// The params of the submission, without what makes each one unique.
 fn submission(args: &Args) -> Result<Given, Failure> {
     let sources = sources(&args.files)?;
@@ -129,11 +123,18 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     let name = args
         .name
         .clone()
-        .unwrap_or_else(|| name_of(&args.files[0], args.task.as_deref()));
+        .unwrap_or_else(|| submission::name_of(&args.files[0], args.task.as_deref()));
     let mut given = Given::default();
     given.text("name", Some(&name));
     given.text("code", Some(&code));
-    give_files(&mut given, args, &code, &sources);
+    let inputs = args.params.iter().cloned().collect();
+    let parts = submission::parts(&code, &sources, inputs);
+    given.put("structure", parts.structure);
+    given.list("files", &parts.files);
+    given.put(
+        "inputs",
+        (!parts.inputs.is_empty()).then_some(Value::Object(parts.inputs)),
+    );
     given.text("task", args.task.as_ref());
     given.text("engine", args.engine.as_ref());
     given.text("model", args.model.as_ref());
@@ -143,33 +144,6 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     given.list("tags", &args.tags);
     given.put("dry_run", args.dry_run.then_some(Value::Bool(true)));
     Ok(given)
-}
-
-/// Structure, files and inputs: what the files mean depends on the code.
-fn give_files(given: &mut Given, args: &Args, code: &str, sources: &[Source]) {
-    let runs = code == "command";
-    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
-    let mut files = Vec::new();
-    for (index, source) in sources.iter().enumerate() {
-        let kind = kind_of(Path::new(&source.path));
-        let first = index == 0;
-        if first && !runs && (code == "forces" || kind == Kind::Structure) {
-            given.put("structure", Some(json!({"path": source.path})));
-            continue;
-        }
-        if first && runs {
-            inputs
-                .entry("argv")
-                .or_insert_with(|| json!([format!("./{}", source.name)]));
-        }
-        let executable = runs && (first || kind == Kind::Program);
-        files.push(json!({"path": source.name, "source": source.path, "executable": executable}));
-    }
-    given.list("files", &files);
-    given.put(
-        "inputs",
-        (!inputs.is_empty()).then_some(Value::Object(inputs)),
-    );
 }
 
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
@@ -190,6 +164,7 @@ fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
         sources.push(Source {
             name,
             path: params::absolute_file(path)?,
+            kind: kind_of(path),
         });
     }
     Ok(sources)
@@ -211,34 +186,15 @@ fn file_name(path: &Path) -> Result<String, Failure> {
 
 /// The code that the first file tells, if it does.
 fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
-    match kind_of(first) {
-        Kind::Structure => Ok("forces"),
-        Kind::Program if args.engine.is_none() => Ok("command"),
-        _ if args.engine.is_some() => Ok("forces"),
-        _ => Err(Failure::usage(
+    submission::code_for(kind_of(first), args.engine.is_some()).ok_or_else(|| {
+        Failure::usage(
             format!(
                 "{} is neither a structure by its name nor a program: which code is meant?",
                 first.display()
             ),
             "give --code; the codes are listed by: crystalmath codes",
-        )),
-    }
-}
-
-/// A name for the job: the file's, and the task.
-fn name_of(first: &Path, task: Option<&str>) -> String {
-    let stem = first.file_stem().unwrap_or_default().to_string_lossy();
-    let clean: String = stem
-        .chars()
-        .filter(|c| !c.is_control() && *c != '\\')
-        .collect();
-    let stem = clean.trim_matches(|c: char| c == '.' || c.is_whitespace());
-    let stem = if stem.is_empty() { "job" } else { stem };
-    let name = match task {
-        Some(task) => format!("{stem} {task}"),
-        None => stem.to_owned(),
-    };
-    name.chars().take(100).collect()
+        )
+    })
 }
 
 fn dry_run(found: &DryRun) -> String {

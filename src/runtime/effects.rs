@@ -1,12 +1,13 @@
 //! Carries effects out without keeping the loop waiting.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::thread;
 
 use super::service::Service;
 use crate::msg::{Effect, Entry, Msg, Tone};
+use crate::submission::{Kind, kind_of};
 
 /// Sends work to where it is done.
 pub(super) struct Worker {
@@ -26,27 +27,56 @@ impl Worker {
                 self.service.call(id, method, params, &self.messages);
             }
             Effect::Connect { start } => self.service.connect(start, &self.messages),
-            Effect::ListDirectory { id, path } => self.list(id, path),
+            Effect::ListDirectory { id, path } => {
+                let work = move || Msg::Directory {
+                    id,
+                    result: list(&path),
+                };
+                self.apart(work, move |result| Msg::Directory {
+                    id,
+                    result: Err(result),
+                });
+            }
+            Effect::LookAtFile { id, path } => {
+                let work = move || Msg::FileSeen {
+                    id,
+                    result: look_at(&path),
+                };
+                self.apart(work, move |result| Msg::FileSeen {
+                    id,
+                    result: Err(result),
+                });
+            }
             Effect::Copy(_) | Effect::Notify { .. } | Effect::Run { .. } => {}
         }
     }
 
-    /// A directory may be on a slow network, so it is read on a thread of its own.
-    fn list(&self, id: u64, path: PathBuf) {
+    /// Files may be on a slow network, so they are looked at on a thread of its own.
+    fn apart(
+        &self,
+        work: impl FnOnce() -> Msg + Send + 'static,
+        failed: impl FnOnce(String) -> Msg,
+    ) {
         let messages = self.messages.clone();
         let work = move || {
-            let result = list(&path);
             // The loop may have ended meanwhile.
-            let _ = messages.send(Msg::Directory { id, result });
+            let _ = messages.send(work());
         };
         if let Err(error) = thread::Builder::new().name("ui-files".into()).spawn(work) {
             let text = format!("no thread can be started: {error}");
             let _ = self.messages.send(Msg::Note(Tone::Bad, text.clone()));
-            let _ = self.messages.send(Msg::Directory {
-                id,
-                result: Err(text),
-            });
+            let _ = self.messages.send(failed(text));
         }
+    }
+}
+
+/// What a file is, if a job can have it.
+fn look_at(path: &Path) -> Result<Kind, String> {
+    let facts = fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if facts.is_file() {
+        Ok(kind_of(path))
+    } else {
+        Err(format!("{} is not a file", path.display()))
     }
 }
 

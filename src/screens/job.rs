@@ -1,56 +1,370 @@
-//! One job: what the job list knows of it.
+//! One job: what is known of it, its log, curves, files, input and history, each on a tab.
+//!
+//! What the job list knows is shown at once; the rest follows. Only the tab that is seen is read.
+
+mod act;
+mod events;
+mod files;
+mod input;
+mod log;
+mod plots;
+mod summary;
+mod watch;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use serde_json::{Value, json};
 
-use super::jobs::words;
 use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
-use crate::app::{Command, Data, Row};
-use crate::msg::Action;
-use crate::theme::{Role, Theme};
-use crate::widgets::text;
+use crate::app::{Data, Row, error_text, is_terminal};
+use crate::error::IpcError;
+use crate::msg::{Action, Edit};
+use crate::rpc::types::{Job, Reply};
+use crate::theme::Role;
+use crate::widgets::{scrollbar, text};
+use log::{LogView, STREAMS, Source};
+
+const DETAIL: &str = "detail";
+
+/// The tabs, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Tab {
+    #[default]
+    Summary,
+    Log,
+    Plots,
+    Files,
+    Input,
+    Events,
+}
+
+const TABS: [(Tab, &str); 6] = [
+    (Tab::Summary, "Summary"),
+    (Tab::Log, "Log"),
+    (Tab::Plots, "Plots"),
+    (Tab::Files, "Files"),
+    (Tab::Input, "Input"),
+    (Tab::Events, "Events"),
+];
 
 /// The state of the screen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct JobScreen {
     id: Option<i64>,
+    tab: Tab,
+    /// Whether it is seen; what is not is not read.
+    seen: bool,
+    detail: Option<Box<Job>>,
+    error: Option<String>,
     scroll: usize,
+    log: LogView,
+    plots: plots::Plots,
+    files: files::Files,
+    input: input::Input,
+    events: events::Events,
+    watch: watch::Watch,
+    /// The number of the next submission of this screen, for its token.
+    submissions: u32,
+}
+
+impl Default for JobScreen {
+    fn default() -> Self {
+        Self {
+            id: None,
+            tab: Tab::Summary,
+            seen: false,
+            detail: None,
+            error: None,
+            scroll: 0,
+            log: LogView::new(["log", "log-back"]),
+            plots: plots::Plots::default(),
+            files: files::Files::default(),
+            input: input::Input::default(),
+            events: events::Events::default(),
+            watch: watch::Watch::default(),
+            submissions: 0,
+        }
+    }
 }
 
 impl JobScreen {
     fn row<'a>(&self, data: &'a Data) -> Option<&'a Row> {
         data.jobs.get(self.id?)
     }
+
+    fn runs(&self, data: &Data) -> bool {
+        self.row(data)
+            .is_some_and(|row| !is_terminal(&row.job.state))
+    }
+
+    /// Below the row of tabs.
+    fn body(area: Rect) -> Rect {
+        Rect {
+            y: area.y + 1.min(area.height),
+            height: area.height.saturating_sub(1),
+            ..area
+        }
+    }
+
+    fn show(&mut self, subject: Option<Subject>, cx: &mut Cx<'_>) {
+        let id = subject.map(|Subject::Job(id)| id);
+        if id != self.id {
+            self.id = id;
+            self.detail = None;
+            self.error = None;
+            self.scroll = 0;
+            self.log.close();
+            self.plots = plots::Plots::default();
+            self.files.close();
+            self.input.close();
+            self.events = events::Events::default();
+            self.read(cx);
+        }
+        cx.redraw();
+    }
+
+    /// Read what is seen, if anything is.
+    fn read(&mut self, cx: &mut Cx<'_>) {
+        let Some(id) = self.id.filter(|_| self.seen) else {
+            self.watch.set(None, cx);
+            return;
+        };
+        cx.ask(DETAIL, id, "jobs.get", json!({"id": id}));
+        self.read_tab(cx);
+    }
+
+    /// Read what the tab that is seen needs beside the job itself.
+    fn read_tab(&mut self, cx: &mut Cx<'_>) {
+        let Some(id) = self.id.filter(|_| self.seen) else {
+            return;
+        };
+        let watched = self.tab == Tab::Log && self.runs(cx.data());
+        self.watch.set(watched.then_some(id), cx);
+        match self.tab {
+            Tab::Log if self.log.is_about(id) => self.log.read_on(cx),
+            Tab::Log => self.log.open(id, Source::Stream(STREAMS[0]), true, cx),
+            Tab::Plots => plots::Plots::ask(id, cx),
+            Tab::Files => self.files.ask(id, cx),
+            Tab::Input => {
+                if let Some(job) = &self.detail {
+                    self.input.open(job, cx);
+                }
+            }
+            Tab::Summary | Tab::Events => {}
+        }
+    }
+
+    fn go_to(&mut self, tab: Tab, cx: &mut Cx<'_>) {
+        self.tab = tab;
+        self.read_tab(cx);
+        cx.redraw();
+    }
+
+    /// The tab beside this one; none at either end.
+    fn beside(&self, by: isize) -> Option<Tab> {
+        let at = TABS.iter().position(|(tab, _)| *tab == self.tab)?;
+        let to = at.checked_add_signed(by)?;
+        TABS.get(to).map(|(tab, _)| *tab)
+    }
+
+    /// Jobs have changed; ours may be among them.
+    fn changed(&mut self, ids: &[i64], cx: &mut Cx<'_>) {
+        let ours = self
+            .id
+            .is_some_and(|id| ids.is_empty() || ids.contains(&id));
+        if !ours || !self.seen {
+            return;
+        }
+        let known = self.detail.as_ref().map(|job| job.rev);
+        let newer = self
+            .row(cx.data())
+            .is_some_and(|row| Some(row.job.rev) != known);
+        if newer {
+            self.read(cx);
+        }
+        cx.redraw();
+    }
+
+    fn reply(
+        &mut self,
+        slot: &'static str,
+        tag: i64,
+        result: &Result<Value, IpcError>,
+        cx: &mut Cx<'_>,
+    ) {
+        let area = Self::body(cx.area());
+        let current = self.id == Some(tag);
+        if slot == DETAIL {
+            if current {
+                self.take_detail(result, cx);
+            }
+            return;
+        }
+        let taken = self.log.reply(slot, tag, result, cx)
+            || self.plots.reply(slot, result, current, cx)
+            || self.files.reply(slot, tag, result, area, cx)
+            || self.input.reply(slot, tag, result, cx)
+            || self.watch.reply(slot, tag, result, cx);
+        if !taken {
+            self.continued(slot, tag, result, cx);
+        }
+    }
+
+    fn take_detail(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
+        match result {
+            Ok(value) => match serde_json::from_value::<Reply<Job>>(value.clone()) {
+                Ok(reply) => {
+                    self.detail = Some(Box::new(reply.data));
+                    self.error = None;
+                    if self.tab == Tab::Input {
+                        self.read_tab(cx);
+                    }
+                }
+                Err(error) => {
+                    self.error = Some(format!("jobs.get does not fit its contract: {error}"));
+                }
+            },
+            // What is shown stays; the connection's own line tells of a lost one.
+            Err(error) if error.kind() == "disconnected" && self.detail.is_some() => {}
+            Err(error) => self.error = Some(error_text(error)),
+        }
+        cx.redraw();
+    }
+
+    fn edit(&mut self, edit: &Edit, cx: &mut Cx<'_>) {
+        let area = Self::body(cx.area());
+        if self.tab == Tab::Files {
+            self.files.edit(edit, area, cx);
+        } else {
+            self.log.edit(edit, area, cx);
+        }
+    }
+
+    fn click(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
+        if row == 0 {
+            let mut x = 0;
+            for (tab, title) in TABS {
+                x += u16::try_from(title.len()).unwrap_or(0) + 3;
+                if column < x {
+                    self.go_to(tab, cx);
+                    return;
+                }
+            }
+        } else if self.tab == Tab::Files {
+            let area = Self::body(cx.area());
+            self.files.click(row - 1, area, cx);
+        }
+    }
+
+    fn draw_tabs(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        let mut x = area.x;
+        for (tab, title) in TABS {
+            let here = tab == self.tab;
+            let (words, role) = if here {
+                (format!("[{title}]"), Role::TabActive)
+            } else {
+                (format!(" {title} "), Role::Text)
+            };
+            let left = area.right().saturating_sub(x);
+            x = text::put(buf, (x, area.y), &words, left, cx.theme.style(role)) + 1;
+        }
+    }
+
+    fn draw_summary(&self, row: &Row, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        let theme = cx.theme;
+        let mut lines = summary::lines(row, self.detail.as_deref(), cx.data, theme);
+        if let Some(error) = &self.error {
+            lines.insert(0, ("not read".into(), error.clone(), Role::Bad));
+        }
+        let room = usize::from(area.width).saturating_sub(15);
+        let mut rows: Vec<(&str, String, Role)> = Vec::new();
+        for (name, value, role) in &lines {
+            for (index, part) in text::wrap(value, room).into_iter().enumerate() {
+                rows.push((if index == 0 { name } else { "" }, part, *role));
+            }
+        }
+        let most = rows.len().saturating_sub(usize::from(area.height));
+        let offset = self.scroll.min(most);
+        for ((name, value, role), y) in rows[offset..].iter().zip(area.top()..area.bottom()) {
+            let name = text::fit(name, 11, theme.glyphs().more);
+            text::put(buf, (area.x + 1, y), &name, 11, theme.style(Role::Dim));
+            let role = if cx.data.is_stale() {
+                Role::Stale
+            } else {
+                *role
+            };
+            let left = area.width.saturating_sub(14);
+            text::put(buf, (area.x + 13, y), value, left, theme.style(role));
+        }
+        scrollbar::draw(area, buf, theme, offset, rows.len());
+    }
+
+    fn say_why_empty(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        let (words, role) = match &self.error {
+            Some(error) => (error.as_str(), Role::Bad),
+            None => ("reading", Role::Dim),
+        };
+        let lines = text::wrap(words, usize::from(area.width).saturating_sub(2));
+        for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
+            text::put(
+                buf,
+                (area.x + 1, y),
+                line,
+                area.width - 1,
+                cx.theme.style(role),
+            );
+        }
+    }
 }
 
 impl Screen for JobScreen {
     fn actions(&self) -> &'static [Action] {
-        &[Action::Cancel, Action::Rerun, Action::Delete]
+        act::actions(self.tab, self.files.is_opened())
+    }
+
+    fn all_actions(&self) -> Vec<Action> {
+        TABS.iter()
+            .flat_map(|(tab, _)| [(*tab, false), (*tab, true)])
+            .flat_map(|(tab, previewed)| act::actions(tab, previewed).iter().copied())
+            .collect()
     }
 
     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
         match event {
-            Event::Show(subject) => {
-                self.id = subject.map(|Subject::Job(id)| id);
-                self.scroll = 0;
+            Event::Show(subject) => self.show(*subject, cx),
+            Event::Entered => {
+                self.seen = true;
+                self.read(cx);
                 cx.redraw();
             }
-            Event::Act(Action::Down) => {
-                self.scroll += 1;
+            Event::Left => {
+                self.seen = false;
+                self.watch.set(None, cx);
+            }
+            Event::Resync => {
+                self.watch.forget();
+                self.read(cx);
+            }
+            Event::Resized => cx.redraw(),
+            Event::Act(action) => return self.act(*action, cx),
+            Event::Edit(edit) => self.edit(edit, cx),
+            Event::Click(column, row) => self.click(*column, *row, cx),
+            Event::JobsChanged(ids) => self.changed(ids, cx),
+            Event::LogGrown { job, stream, bytes } if self.id == Some(*job) => {
+                if self.tab == Tab::Log {
+                    self.log.grown(stream, *bytes, cx);
+                }
+            }
+            Event::Tick => {
                 cx.redraw();
+                let due = self.log_wake_at(cx.data()).is_some_and(|at| at <= cx.now());
+                if due {
+                    self.log.read_on(cx);
+                }
             }
-            Event::Act(Action::Up) => {
-                self.scroll = self.scroll.saturating_sub(1);
-                cx.redraw();
-            }
-            Event::Act(Action::Left) => cx.close(),
-            Event::Act(Action::Cancel) => {
-                cx.command(Command::Cancel, self.id.into_iter().collect());
-            }
-            Event::Act(Action::Rerun) => cx.command(Command::Rerun, self.id.into_iter().collect()),
-            Event::Act(Action::Delete) => {
-                cx.command(Command::Delete, self.id.into_iter().collect());
-            }
+            Event::Reply { slot, tag, result } => self.reply(slot, *tag, result, cx),
+            Event::Answered { token, yes: true } => self.answered(*token, cx),
+            Event::Picked { token, names } => act::picked(*token, names, cx),
             _ => return Handled::No,
         }
         Handled::Yes
@@ -58,112 +372,59 @@ impl Screen for JobScreen {
 
     fn view(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
         let Some(row) = self.row(cx.data) else {
-            text::put(
-                buf,
-                (area.x + 1, area.y),
-                "no job",
-                area.width,
-                cx.theme.style(Role::Dim),
-            );
+            let at = (area.x + 1, area.y);
+            text::put(buf, at, "no job", area.width, cx.theme.style(Role::Dim));
             return;
         };
-        let lines = summary(row, cx.data, cx.theme);
-        let from = self.scroll.min(lines.len().saturating_sub(1));
-        let mut y = area.y;
-        for (name, value, role) in &lines[from..] {
-            let room = usize::from(area.width).saturating_sub(14);
-            for (index, part) in text::wrap(value, room).iter().enumerate() {
-                if y >= area.bottom() {
-                    return;
-                }
-                let name = if index == 0 { name } else { "" };
-                text::put(buf, (area.x + 1, y), name, 11, cx.theme.style(Role::Dim));
-                let style = if cx.data.is_stale() {
-                    Role::Stale
-                } else {
-                    *role
-                };
-                text::put(
-                    buf,
-                    (area.x + 13, y),
-                    part,
-                    area.width - 13,
-                    cx.theme.style(style),
-                );
-                y += 1;
-            }
+        self.draw_tabs(area, buf, cx);
+        let body = Self::body(area);
+        if body.height == 0 {
+            return;
+        }
+        match (self.tab, &self.detail) {
+            (Tab::Summary, _) => self.draw_summary(row, body, buf, cx),
+            (Tab::Log, _) => log::draw(&self.log, body, buf, cx),
+            (Tab::Plots, _) => self.plots.draw(body, buf, cx),
+            (Tab::Files, _) => self.files.draw(body, buf, cx),
+            (Tab::Input | Tab::Events, None) => self.say_why_empty(body, buf, cx),
+            (Tab::Input, Some(_)) => self.input.draw(body, buf, cx),
+            (Tab::Events, Some(job)) => self.events.draw(&job.events, body, buf, cx),
         }
     }
 
     fn title(&self, data: &Data) -> String {
         self.row(data).map_or_else(String::new, |row| {
-            let task = row.job.task.as_deref().unwrap_or_default();
-            format!("{} {} {task}", row.job.id, row.job.name)
+            let state = super::jobs::words::state_word(row);
+            format!("{} {}  {state}", row.job.id, row.job.name)
         })
+    }
+
+    fn takes_text(&self) -> bool {
+        match self.tab {
+            Tab::Log => self.log.takes_text(),
+            Tab::Files => self.files.takes_text(),
+            _ => false,
+        }
     }
 
     fn wake_at(&self, data: &Data) -> Option<f64> {
         let runs = self
             .row(data)
             .is_some_and(|row| row.job.state.as_str() == "RUNNING");
-        (data.is_live() && runs).then(|| data.now.floor() + 1.0)
+        let clock = self.tab == Tab::Summary && runs && data.is_live();
+        let second = clock.then(|| data.now.floor() + 1.0);
+        second
+            .into_iter()
+            .chain(self.log_wake_at(data))
+            .reduce(f64::min)
     }
 }
 
-/// What the job list knows of a job: name, value and look of each line.
-#[must_use]
-pub fn summary(row: &Row, data: &Data, theme: &Theme) -> Vec<(&'static str, String, Role)> {
-    let job = &row.job;
-    let (glyph, role) = words::state_look(row, theme.glyphs());
-    let mut lines = vec![("state", format!("{glyph} {}", words::state_word(row)), role)];
-    let mut add = |name, value: Option<String>, role| {
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            lines.push((name, value, role));
-        }
-    };
-    add(
-        "reason",
-        job.reason.as_ref().map(|reason| reason.replace('_', " ")),
-        Role::Bad,
-    );
-    let attention = words::attention(job);
-    let attention = attention.map(|text| format!("{} {text}", theme.glyphs().attention));
-    add("look at", attention, Role::Warn);
-    let science = job.science.status.as_str().replace('_', " ");
-    add("science", Some(science), Role::Text);
-    let scheduler = job.scheduler.as_ref().and_then(|axis| {
-        let word = axis.state.as_deref()?;
-        Some(
-            axis.reason
-                .as_ref()
-                .map_or_else(|| word.to_owned(), |why| format!("{word}: {why}")),
-        )
-    });
-    add("scheduler", scheduler, Role::Text);
-    add("progress", Some(job.progress.text.clone()), Role::Text);
-    let energy = job.science.energy_ev.map(|ev| format!("{ev:.6} eV"));
-    add("energy", energy, Role::Title);
-    let each = job
-        .science
-        .energy_per_atom_ev
-        .map(|ev| format!("{ev:.6} eV"));
-    add("per atom", each, Role::Text);
-    add("time", Some(words::time(row, data)), Role::Text);
-    let code = job
-        .task
-        .as_ref()
-        .map_or_else(|| job.code.clone(), |task| format!("{} {task}", job.code));
-    add("code", Some(code), Role::Text);
-    add("where", Some(words::place(job).to_owned()), Role::Text);
-    let atoms = job.n_atoms.map(|count| format!("{count} atoms"));
-    let formula = [job.formula.clone(), atoms]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>();
-    add("structure", Some(formula.join(", ")), Role::Text);
-    add("tags", Some(job.tags.join(" ")), Role::Text);
-    add("created", Some(job.created_at.clone()), Role::Dim);
-    add("started", job.started_at.clone(), Role::Dim);
-    add("ended", job.finished_at.clone(), Role::Dim);
-    lines
+impl JobScreen {
+    /// When the log is to be asked for more, where the daemon does not tell by itself.
+    fn log_wake_at(&self, data: &Data) -> Option<f64> {
+        let told = self.watch.is_told() && matches!(self.log.source(), Source::Stream(_));
+        let wanted = self.tab == Tab::Log && self.runs(data) && data.is_live() && !told;
+        wanted.then(|| self.log.wake_at()).flatten()
+    }
 }

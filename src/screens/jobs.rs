@@ -242,6 +242,7 @@ impl Screen for Jobs {
     fn actions(&self) -> &'static [Action] {
         &[
             Action::Open,
+            Action::Log,
             Action::Filter,
             Action::Cancel,
             Action::Rerun,

@@ -1,16 +1,22 @@
-//! Curves with axes, ticks, units and the last value, in braille or in plain ASCII.
+//! Curves with axes, ticks, units and the value under a cursor, in braille or in plain ASCII.
+
+mod canvas;
+mod ticks;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 use super::text;
 use crate::theme::{Role, Theme};
+use canvas::Canvas;
+use ticks::{Span, decade_ticks, round_ticks, tick_text};
 
-/// One curve: points in the order of x; gaps are points that are not there.
+pub use ticks::value_text;
+
+/// One curve, in the order of x. A value that is not finite is a gap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Curve {
-    /// Its name, for the legend.
+    /// Its name, for the legend; may be empty.
     pub name: String,
     /// The points.
     pub points: Vec<(f64, f64)>,
@@ -27,52 +33,15 @@ pub struct Plot {
     pub y_label: String,
     /// Whether y is drawn as its logarithm; points that are not positive are left out.
     pub log_y: bool,
+    /// The point of the first curve whose value is told.
+    pub cursor: Option<usize>,
 }
 
 const CURVES: [Role; 3] = [Role::Plot1, Role::Plot2, Role::Plot3];
 const MARKS: [&str; 3] = ["*", "o", "+"];
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Span {
-    low: f64,
-    high: f64,
-}
-
-impl Span {
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
-        if low > high {
-            return None;
-        }
-        // A constant still needs some height.
-        let room = if high > low {
-            0.0
-        } else {
-            (low.abs() * 0.01).max(0.5)
-        };
-        Some(Self {
-            low: low - room,
-            high: high + room,
-        })
-    }
-
-    fn place(self, value: f64, cells: usize) -> Option<usize> {
-        let share = (value - self.low) / (self.high - self.low);
-        if !share.is_finite() {
-            return None;
-        }
-        // Between 0 and the number of cells.
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss
-        )]
-        let cell = (share.clamp(0.0, 1.0) * (cells.saturating_sub(1)) as f64).round() as usize;
-        Some(cell)
-    }
-}
+/// The smallest area in which a plot says something.
+pub const SMALLEST: (u16, u16) = (24, 6);
 
 /// Draw the plot; a line of text where there is nothing to draw or no room.
 pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -80,17 +49,26 @@ pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let curves: Vec<Vec<(f64, f64)>> = plot
         .curves
         .iter()
-        .map(|curve| usable(plot, curve))
+        .map(|curve| scaled(plot, curve))
         .collect();
-    let points = || curves.iter().flatten();
+    let seen = || {
+        let points = curves.iter().flatten();
+        points.filter(|(x, y)| x.is_finite() && y.is_finite())
+    };
     let (Some(x), Some(y)) = (
-        Span::of(points().map(|point| point.0)),
-        Span::of(points().map(|point| point.1)),
+        Span::of(seen().map(|point| point.0)),
+        Span::of(seen().map(|point| point.1)),
     ) else {
-        text::put(buf, (area.x, area.y), "no values yet", area.width, dim);
+        let any = plot.curves.iter().any(|curve| !curve.points.is_empty());
+        let words = if plot.log_y && any {
+            "no positive values for a logarithm"
+        } else {
+            "no values yet"
+        };
+        text::put(buf, (area.x, area.y), words, area.width, dim);
         return;
     };
-    if area.width < 24 || area.height < 6 {
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         text::put(
             buf,
             (area.x, area.y),
@@ -102,69 +80,57 @@ pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     legend(plot, area, buf, theme);
     let inner = axes(plot, (x, y), area, buf, theme);
+    cursor_line(plot, x, inner, buf, theme);
     for (index, points) in curves.iter().enumerate() {
-        let style = theme.style(CURVES[index % CURVES.len()]);
-        let spot = |point: &(f64, f64), size: (usize, usize)| {
-            let row = y.place(point.1, size.1)?;
-            Some((x.place(point.0, size.0)?, size.1 - 1 - row))
-        };
-        if theme.glyphs().ascii {
-            let size = (usize::from(inner.width), usize::from(inner.height));
-            let dots = points.iter().filter_map(|point| spot(point, size));
-            stars(dots, MARKS[index % MARKS.len()], inner, buf, style);
-        } else {
-            let size = (usize::from(inner.width) * 2, usize::from(inner.height) * 4);
-            let dots: Vec<_> = points
-                .iter()
-                .filter_map(|point| spot(point, size))
-                .collect();
-            braille(&dots, inner, buf, style);
-        }
+        let mark = theme.glyphs().ascii.then(|| MARKS[index % MARKS.len()]);
+        let canvas = Canvas::new(inner, mark);
+        let (columns, rows) = canvas.size();
+        let dots: Vec<_> = points
+            .iter()
+            .map(|(px, py)| {
+                let row = y.place(*py, rows)?;
+                Some((x.place(*px, columns)?, rows - 1 - row))
+            })
+            .collect();
+        canvas.draw(&dots, buf, theme.style(CURVES[index % CURVES.len()]));
     }
 }
 
-fn usable(plot: &Plot, curve: &Curve) -> Vec<(f64, f64)> {
-    let finite = curve
-        .points
-        .iter()
-        .filter(|(x, y)| x.is_finite() && y.is_finite());
-    if plot.log_y {
-        finite
-            .filter(|(_, y)| *y > 0.0)
-            .map(|(x, y)| (*x, y.log10()))
-            .collect()
-    } else {
-        finite.copied().collect()
-    }
+fn scaled(plot: &Plot, curve: &Curve) -> Vec<(f64, f64)> {
+    let log = |y: f64| if y > 0.0 { y.log10() } else { f64::NAN };
+    let points = curve.points.iter();
+    points
+        .map(|(x, y)| (*x, if plot.log_y { log(*y) } else { *y }))
+        .collect()
 }
 
-/// The first row: what y is, and the last value of each curve.
+/// The first row: what y is, and the value of each curve at the cursor, else its last one.
 fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let right = area.right();
-    let label = text::fit(&plot.y_label, usize::from(area.width), theme.glyphs().more);
-    let mut x = text::put(
-        buf,
-        (area.x, area.y),
-        &label,
-        area.width,
-        theme.style(Role::Axis),
-    );
+    let glyphs = theme.glyphs();
+    let scale = if plot.log_y { ", log scale" } else { "" };
+    let label = format!("{}{scale}", plot.y_label);
+    let label = text::fit(&label, usize::from(area.width), glyphs.more);
+    let axis = theme.style(Role::Axis);
+    let mut x = text::put(buf, (area.x, area.y), &label, area.width, axis);
     for (index, curve) in plot.curves.iter().enumerate() {
-        let Some(last) = curve.points.last() else {
+        let at = plot.cursor.unwrap_or(usize::MAX);
+        let Some((px, py)) = curve.points.get(at).or_else(|| curve.points.last()) else {
             continue;
         };
-        let mark = if theme.glyphs().ascii {
+        let mark = if glyphs.ascii {
             MARKS[index % MARKS.len()]
         } else {
-            theme.glyphs().live
+            glyphs.live
         };
-        let text = format!(
-            "  {mark} {} {}",
-            curve.name,
-            number(last.1, last.1.abs() * 1e-6)
-        );
+        let name = match (plot.curves.len(), plot.cursor) {
+            (1, Some(_)) => format!("{} {}", plot.x_label, value_text(*px)),
+            (1, None) => "now".to_owned(),
+            _ => curve.name.clone(),
+        };
+        let words = format!("  {mark} {name}: {}", value_text(*py));
         let style = theme.style(CURVES[index % CURVES.len()]);
-        x = text::put(buf, (x, area.y), &text, right.saturating_sub(x), style);
+        x = text::put(buf, (x, area.y), &words, right.saturating_sub(x), style);
     }
 }
 
@@ -172,34 +138,18 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
 fn axes(plot: &Plot, (x, y): (Span, Span), area: Rect, buf: &mut Buffer, theme: &Theme) -> Rect {
     let style = theme.style(Role::Axis);
     let glyphs = theme.glyphs();
-    let rows = area.height - 3;
-    let ticks = usize::from(rows / 4).clamp(1, 6);
-    let at = |span: Span, index: usize, count: usize| {
-        // A handful of ticks.
-        #[allow(clippy::cast_precision_loss)]
-        let share = index as f64 / count as f64;
-        span.low + (span.high - span.low) * share
-    };
-    let step = (y.high - y.low) / 10.0;
-    let y_text = |value: f64| {
-        if plot.log_y {
-            format!("{:.1e}", 10f64.powf(value))
-        } else {
-            number(value, step)
-        }
-    };
-    let labels: Vec<(usize, String)> = (0..=ticks)
-        .filter_map(|index| {
-            let value = at(y, index, ticks);
-            Some((y.place(value, usize::from(rows))?, y_text(value)))
-        })
+    // A row each for the legend, the axis and its numbers, and one for what x is where it fits.
+    let named = area.height >= 9;
+    let rows = area.height - 3 - u16::from(named);
+    let wanted = usize::from(rows / 3).clamp(2, 8);
+    let labels: Vec<(usize, String)> = y_ticks(plot, y, wanted)
+        .into_iter()
+        .filter_map(|(value, label)| Some((y.place(value, usize::from(rows))?, label)))
         .collect();
-    let wide = labels
-        .iter()
-        .map(|(_, label)| text::width(label))
-        .max()
-        .unwrap_or(0);
-    let left = u16::try_from(wide).unwrap_or(0).min(area.width / 2);
+    let widest = labels.iter().map(|(_, label)| text::width(label)).max();
+    let left = u16::try_from(widest.unwrap_or(0))
+        .unwrap_or(0)
+        .min(area.width / 2);
     let inner = Rect::new(area.x + left + 1, area.y + 1, area.width - left - 1, rows);
     for row in inner.top()..inner.bottom() {
         text::put(buf, (inner.x - 1, row), glyphs.vertical, 1, style);
@@ -211,107 +161,188 @@ fn axes(plot: &Plot, (x, y): (Span, Span), area: Rect, buf: &mut Buffer, theme: 
     }
     let rule = glyphs.horizontal.repeat(usize::from(inner.width));
     text::put(buf, (inner.x, inner.bottom()), &rule, inner.width, style);
-    text::put(
-        buf,
-        (inner.x - 1, inner.bottom()),
-        glyphs.corners[2],
-        1,
-        style,
-    );
-    let spread = (x.high - x.low) / 10.0;
-    let (low, high) = (number(x.low, spread), number(x.high, spread));
-    let bottom = inner.bottom() + 1;
-    text::put(buf, (inner.x, bottom), &low, inner.width, style);
-    let end = u16::try_from(text::width(&high)).unwrap_or(0);
-    text::put(
-        buf,
-        (area.right().saturating_sub(end), bottom),
-        &high,
-        end,
-        style,
-    );
-    let room = usize::from(inner.width).saturating_sub(text::width(&low) + text::width(&high) + 2);
-    let label = text::fit(&plot.x_label, room, glyphs.more);
-    let columns = u16::try_from(text::width(&label)).unwrap_or(0);
-    let middle = inner.x + (inner.width.saturating_sub(columns)) / 2;
-    text::put(buf, (middle, bottom), &label, columns, style);
+    let corner = (inner.x - 1, inner.bottom());
+    text::put(buf, corner, glyphs.corners[2], 1, style);
+    x_labels(x, inner, buf, theme);
+    if named {
+        let label = text::fit(&plot.x_label, usize::from(inner.width), glyphs.more);
+        let columns = u16::try_from(text::width(&label)).unwrap_or(0);
+        let middle = inner.x + inner.width.saturating_sub(columns) / 2;
+        text::put(buf, (middle, inner.bottom() + 2), &label, columns, style);
+    }
     inner
 }
 
-fn stars(
-    dots: impl Iterator<Item = (usize, usize)>,
-    mark: &str,
-    area: Rect,
-    buf: &mut Buffer,
-    style: Style,
-) {
-    for (column, row) in dots {
-        let (Ok(column), Ok(row)) = (u16::try_from(column), u16::try_from(row)) else {
+fn y_ticks(plot: &Plot, y: Span, wanted: usize) -> Vec<(f64, String)> {
+    if plot.log_y {
+        let ticks = decade_ticks(y, wanted).into_iter();
+        return ticks
+            .map(|tick| {
+                let whole = (tick - tick.round()).abs() < 1e-9;
+                let value = 10f64.powf(tick);
+                let label = if whole {
+                    format!("{value:.0e}")
+                } else {
+                    format!("{value:.1e}")
+                };
+                (tick, label)
+            })
+            .collect();
+    }
+    let (ticks, step) = round_ticks(y, wanted);
+    ticks
+        .into_iter()
+        .map(|tick| (tick, tick_text(tick, step)))
+        .collect()
+}
+
+/// The numbers below the axis, as many as stand apart.
+fn x_labels(x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
+    let style = theme.style(Role::Axis);
+    let (ticks, step) = round_ticks(x, usize::from(inner.width / 12).clamp(1, 10));
+    let mut free = inner.x;
+    for tick in ticks {
+        let label = tick_text(tick, step);
+        let columns = u16::try_from(text::width(&label)).unwrap_or(0);
+        let Some(at) = x.place(tick, usize::from(inner.width)) else {
             continue;
         };
-        text::put(buf, (area.x + column, area.y + row), mark, 1, style);
-    }
-}
-
-/// Lines between the dots; a cell of the terminal has two by four of them.
-fn braille(dots: &[(usize, usize)], area: Rect, buf: &mut Buffer, style: Style) {
-    const BITS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
-    let columns = usize::from(area.width);
-    let mut cells = vec![0_u32; columns * usize::from(area.height)];
-    let mut set = |x: usize, y: usize| {
-        if let Some(cell) = cells.get_mut(y / 4 * columns + x / 2) {
-            *cell |= BITS[x % 2][y % 4];
-        }
-    };
-    if let [(x, y)] = dots {
-        set(*x, *y);
-    }
-    for pair in dots.windows(2) {
-        line(pair[0], pair[1], &mut set);
-    }
-    for (index, bits) in cells.iter().enumerate().filter(|(_, bits)| **bits != 0) {
-        let (Ok(x), Ok(y)) = (
-            u16::try_from(index % columns),
-            u16::try_from(index / columns),
-        ) else {
+        let at = inner.x + u16::try_from(at).unwrap_or(0);
+        let from = at.saturating_sub(columns / 2).max(inner.x);
+        let from = from.min(inner.right().saturating_sub(columns));
+        if from < free {
             continue;
-        };
-        let at = (area.x + x, area.y + y);
-        // Dots of another curve in the same cell stay.
-        let old = buf.cell(at).and_then(|cell| cell.symbol().chars().next());
-        let old = old.map_or(0, |c| (c as u32).wrapping_sub(0x2800));
-        let bits = bits | if old < 0x100 { old } else { 0 };
-        if let Some(c) = char::from_u32(0x2800 + bits) {
-            text::put(buf, at, c.encode_utf8(&mut [0; 4]), 1, style);
+        }
+        let up = theme.glyphs().tees[1];
+        text::put(buf, (at, inner.bottom()), up, 1, style);
+        text::put(buf, (from, inner.bottom() + 1), &label, columns, style);
+        free = from + columns + 1;
+    }
+}
+
+fn cursor_line(plot: &Plot, x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
+    let point = plot
+        .cursor
+        .and_then(|at| plot.curves.first()?.points.get(at));
+    let Some(column) = point.and_then(|point| x.place(point.0, usize::from(inner.width))) else {
+        return;
+    };
+    let column = inner.x + u16::try_from(column).unwrap_or(0);
+    for row in inner.top()..inner.bottom() {
+        let bar = theme.glyphs().vertical;
+        text::put(buf, (column, row), bar, 1, theme.style(Role::Dim));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::Glyphs;
+
+    fn drawn(plot: &Plot, columns: u16, rows: u16, ascii: bool) -> Vec<String> {
+        let area = Rect::new(0, 0, columns, rows);
+        let mut buf = Buffer::empty(area);
+        let mut theme = Theme::built_in("dark").expect("a built-in theme");
+        if ascii {
+            theme = theme.with_glyphs(Glyphs::ASCII);
+        }
+        draw(plot, area, &mut buf, &theme);
+        (0..rows)
+            .map(|y| {
+                let cells = (0..columns).filter_map(|x| buf.cell((x, y)));
+                cells.map(ratatui::buffer::Cell::symbol).collect()
+            })
+            .collect()
+    }
+
+    fn plot(values: &[f64]) -> Plot {
+        let points = values.iter().zip(0_u32..).map(|(y, x)| (f64::from(x), *y));
+        Plot {
+            curves: vec![Curve {
+                name: "f".into(),
+                points: points.collect(),
+            }],
+            x_label: "step".into(),
+            y_label: "largest force / eV/Å".into(),
+            ..Plot::default()
         }
     }
-}
 
-fn line(from: (usize, usize), to: (usize, usize), set: &mut impl FnMut(usize, usize)) {
-    let (wide, high) = (from.0.abs_diff(to.0), from.1.abs_diff(to.1));
-    let steps = wide.max(high).max(1);
-    let between = |a: usize, b: usize, step: usize| {
-        let part = a.abs_diff(b) * step / steps;
-        if b >= a { a + part } else { a - part }
-    };
-    for step in 0..=steps {
-        set(between(from.0, to.0, step), between(from.1, to.1, step));
+    #[test]
+    fn axes_have_numbers_and_names() {
+        let lines = drawn(&plot(&[0.0, 5.0, 10.0]), 40, 12, true);
+        assert!(
+            lines[0].starts_with("largest force / eV/Å  * now: 10"),
+            "{lines:#?}"
+        );
+        assert!(
+            lines.iter().any(|line| line.starts_with("10|")),
+            "{lines:#?}"
+        );
+        assert!(
+            lines.iter().any(|line| line.starts_with(" 0|*")),
+            "{lines:#?}"
+        );
+        assert!(
+            lines[10].contains('0') && lines[10].contains('2'),
+            "{lines:#?}"
+        );
+        assert!(lines[11].contains("step"), "{lines:#?}");
     }
-}
 
-/// A number with as many digits as a step of this size needs.
-fn number(value: f64, step: f64) -> String {
-    let size = value.abs().max(step.abs());
-    if size != 0.0 && !(1e-4..1e7).contains(&size) {
-        return format!("{value:.2e}");
+    #[test]
+    fn a_gap_is_not_bridged() {
+        let whole = drawn(&plot(&[1.0, 1.0, 2.0, 1.0, 1.0]), 40, 12, true).concat();
+        let broken = drawn(&plot(&[1.0, 1.0, f64::NAN, 1.0, 2.0]), 40, 12, true);
+        let stars = |text: &str| text.matches('*').count();
+        assert_eq!(stars(&whole), 6);
+        assert_eq!(stars(&broken.concat()), 5);
+        assert!(broken.iter().all(|line| !line.contains("...*....*....")));
     }
-    let digits = if step > 0.0 {
-        -step.log10().floor()
-    } else {
-        0.0
-    };
-    // A few digits.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let digits = digits.clamp(0.0, 8.0) as usize;
-    format!("{value:.digits$}")
+
+    #[test]
+    fn a_logarithm_leaves_out_what_has_none() {
+        let mut plot = plot(&[1e-1, 0.0, 1e-3, -1.0, 1e-5]);
+        plot.log_y = true;
+        let lines = drawn(&plot, 50, 14, false);
+        assert!(lines[0].contains("log scale"));
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.trim_start().starts_with("1e-3")),
+            "{lines:#?}"
+        );
+        plot.curves[0].points = vec![(0.0, -1.0)];
+        assert!(drawn(&plot, 50, 14, false)[0].contains("no positive values"));
+    }
+
+    #[test]
+    fn the_cursor_tells_its_value() {
+        let mut plot = plot(&[3.0, 2.0, 1.5]);
+        plot.cursor = Some(1);
+        assert!(drawn(&plot, 50, 14, false)[0].contains("step 1: 2"));
+        plot.cursor = Some(99);
+        assert!(drawn(&plot, 50, 14, false)[0].contains("1.5"));
+    }
+
+    #[test]
+    fn no_size_and_no_values_panic() {
+        for values in [
+            &[][..],
+            &[f64::NAN],
+            &[1.0],
+            &[f64::MAX, f64::MIN],
+            &[1e-300, 0.0],
+        ] {
+            for log_y in [false, true] {
+                for (columns, rows) in [(1, 1), (24, 6), (25, 7), (80, 24), (300, 90), (24, 200)] {
+                    let plot = Plot {
+                        log_y,
+                        ..plot(values)
+                    };
+                    drawn(&plot, columns, rows, columns % 2 == 0);
+                }
+            }
+        }
+    }
 }

@@ -104,6 +104,25 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// `text` broken into lines of at most `columns` exactly where they are full; blanks stay.
+#[must_use]
+pub fn wrap_keeping(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(2);
+    let clean = clean(text);
+    let mut lines = Vec::new();
+    let mut rest = clean.as_str();
+    while width(rest) > columns {
+        let start = head(rest, columns);
+        if start.is_empty() {
+            break;
+        }
+        lines.push(start.to_owned());
+        rest = &rest[start.len()..];
+    }
+    lines.push(rest.to_owned());
+    lines
+}
+
 /// Write `text` into one row, at most `columns` of it; gives the column after it.
 pub fn put(buf: &mut Buffer, at: (u16, u16), text: &str, columns: u16, style: Style) -> u16 {
     let area = buf.area;

@@ -26,6 +26,12 @@ impl Jobs {
                     cx.open(ScreenId::Job, Some(Subject::Job(id)));
                 }
             }
+            Action::Log => {
+                if let Some(id) = self.current() {
+                    cx.open(ScreenId::Job, Some(Subject::Job(id)));
+                    cx.act(Action::Log);
+                }
+            }
             Action::Cancel => cx.command(Command::Cancel, self.targets()),
             Action::Rerun => cx.command(Command::Rerun, self.targets()),
             Action::Delete => cx.command(Command::Delete, self.targets()),

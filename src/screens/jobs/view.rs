@@ -97,7 +97,7 @@ fn empty(jobs: &Jobs, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
                 key(Action::Refresh)
             ),
             (Link::Ready(_), ListState::Ready) => {
-                "No jobs yet. Submit one from a shell: crystalmath submit FILE --task TASK".into()
+                format!("No jobs yet. {} submits one.", key(Action::New))
             }
         }
     };

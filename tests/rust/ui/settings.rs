@@ -18,8 +18,8 @@ notify = false
 [jobs]
 columns = ["id", "name", "energy"]
 [keys]
-cancel = "x"
-rerun = ["R", "f5"]
+cancel = "X"
+rerun = ["f6", "f5"]
 [themes.mine]
 extends = "base"
 good = "#00ff00 on black bold"
@@ -30,7 +30,7 @@ bad = "208"
     let config = parse(text).unwrap();
     assert!(config.ascii && !config.mouse && !config.notify);
     assert_eq!(config.job_columns, ["id", "name", "energy"]);
-    assert_eq!(config.keymap.action(Key::char('x')), Some(Action::Cancel));
+    assert_eq!(config.keymap.action(Key::char('X')), Some(Action::Cancel));
     let theme = config.theme("mine");
     assert_eq!(theme.style(Role::Good).fg, Some(Color::Rgb(0, 255, 0)));
     assert_eq!(theme.style(Role::Bad).fg, Some(Color::Indexed(208)));

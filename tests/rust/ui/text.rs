@@ -115,16 +115,17 @@ fn a_plot_has_axes_units_and_values() {
         x_label: "iteration".into(),
         y_label: "accuracy / Ry".into(),
         log_y: true,
+        cursor: None,
     };
     let theme = Theme::built_in("dark").unwrap();
     let text = drawn(&plot, &theme, (60, 14));
     for words in [
         "accuracy / Ry",
         "iteration",
-        "SCF 1.00e-9",
-        "1.0e0",
-        "1.0e-9",
-        "19",
+        "now: 1.0000e-9",
+        "1e-1",
+        "1e-9",
+        "15",
     ] {
         assert!(text.contains(words), "{words} in\n{text}");
     }
@@ -135,7 +136,7 @@ fn a_plot_has_axes_units_and_values() {
     assert!(drawn(&plot, &theme.clone().with_glyphs(Glyphs::ASCII), (60, 14)).is_ascii());
     assert!(drawn(&plot, &theme, (10, 3)).contains("too small"));
     plot.curves[0].points = vec![(0.0, f64::NAN), (1.0, -1.0)];
-    assert!(drawn(&plot, &theme, (60, 14)).contains("no values yet"));
+    assert!(drawn(&plot, &theme, (60, 14)).contains("no positive values"));
     plot.log_y = false;
     assert!(drawn(&plot, &theme, (60, 14)).contains("-1"));
 }

@@ -28,14 +28,16 @@ pub fn kind_of(path: &Path) -> Kind {
     if is_structure_name(path) {
         return Kind::Structure;
     }
-    if has_shebang(path) || is_executable(path) {
+    if is_file(path) && (has_shebang(path) || is_executable(path)) {
         Kind::Program
     } else {
         Kind::Unknown
     }
 }
 
-fn is_structure_name(path: &Path) -> bool {
+/// Whether the name alone says that it is a structure.
+#[must_use]
+pub fn is_structure_name(path: &Path) -> bool {
     let name = path
         .file_name()
         .unwrap_or_default()
@@ -49,6 +51,11 @@ fn is_structure_name(path: &Path) -> bool {
     name.starts_with("POSCAR")
         || name.starts_with("CONTCAR")
         || STRUCTURES.contains(&extension.as_str())
+}
+
+/// Opening anything else may wait for somebody, or start something.
+fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
 fn has_shebang(path: &Path) -> bool {

@@ -1,0 +1,319 @@
+//! Everything that is known of a job, in lines of name and value.
+
+use serde_json::{Map, Value};
+
+use crate::app::{Data, Row};
+use crate::rpc::types::{Job, JobState};
+use crate::screens::jobs::words;
+use crate::screens::units;
+use crate::theme::{Role, Theme};
+use crate::widgets::plot::value_text;
+use crate::widgets::text;
+
+/// One line: what it is, what is said, how it looks.
+pub type Line = (String, String, Role);
+
+/// Members of the results document that have a line of their own, or are no single values.
+const TOLD: [&str; 16] = [
+    "format",
+    "status",
+    "task",
+    "formula",
+    "n_atoms",
+    "energy_ev",
+    "energy_per_atom_ev",
+    "energy_ry",
+    "converged",
+    "pressure_gpa",
+    "pressure_kbar",
+    "fmax_ev_per_a",
+    "smax_gpa",
+    "volume_angstrom3",
+    "elapsed_s",
+    "started",
+];
+
+struct Lines(Vec<Line>);
+
+impl Lines {
+    fn add(&mut self, name: &str, value: impl Into<String>, role: Role) {
+        let value = value.into();
+        if !value.is_empty() {
+            self.0.push((name.to_owned(), value, role));
+        }
+    }
+
+    fn some(&mut self, name: &str, value: Option<impl Into<String>>, role: Role) {
+        if let Some(value) = value {
+            self.add(name, value, role);
+        }
+    }
+
+    fn gap(&mut self) {
+        if self.0.last().is_some_and(|line| !line.1.is_empty()) {
+            self.0.push((String::new(), String::new(), Role::Text));
+        }
+    }
+}
+
+/// The lines of a job, as far as it is known.
+#[must_use]
+pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec<Line> {
+    let mut lines = Lines(Vec::new());
+    axes(&mut lines, row, detail, theme);
+    if let Some(job) = detail {
+        lines.gap();
+        results(&mut lines, job);
+    } else {
+        let energy = row.job.science.energy_ev;
+        lines.some(
+            "energy",
+            energy.map(|ev| format!("{ev:.6} eV")),
+            Role::Title,
+        );
+    }
+    lines.gap();
+    what(&mut lines, row, detail);
+    lines.gap();
+    times(&mut lines, row, data);
+    if let Some(job) = detail {
+        lines.gap();
+        origin(&mut lines, job);
+    }
+    lines.0
+}
+
+/// The scheduler's and the science's side, each with its reason.
+fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
+    let job = &row.job;
+    let glyphs = theme.glyphs();
+    let (glyph, role) = words::state_look(row, glyphs);
+    lines.add("state", format!("{glyph} {}", words::state_word(row)), role);
+    let reason = job.reason.as_ref().map(|reason| reason.replace('_', " "));
+    lines.some("reason", reason, Role::Bad);
+    lines.some(
+        "message",
+        detail.and_then(|job| job.message.clone()),
+        Role::Text,
+    );
+    lines.some("hint", detail.and_then(|job| job.hint.clone()), Role::Info);
+    let attention = words::attention(job).filter(|text| {
+        let message = detail.and_then(|job| job.message.as_ref());
+        message != Some(text)
+    });
+    lines.some(
+        "look at",
+        attention.map(|text| format!("{} {text}", glyphs.attention)),
+        Role::Warn,
+    );
+    if let Some(axis) = &job.scheduler {
+        let parts = [axis.state.clone(), axis.reason.clone(), axis.id.clone()];
+        let name = if job.runner == "local" {
+            "process"
+        } else {
+            "scheduler"
+        };
+        let told: Vec<String> = parts.into_iter().flatten().collect();
+        lines.add(name, told.join(", "), Role::Text);
+    }
+    let science = match job.science.status.as_str() {
+        "converged" => ("converged", Role::Good),
+        "not_converged" => ("not converged", Role::Warn),
+        "failed" => ("failed", Role::Bad),
+        _ if matches!(job.state, JobState::Completed) => ("", Role::Text),
+        _ => ("not known yet", Role::Dim),
+    };
+    lines.add("science", science.0, science.1);
+    if !matches!(
+        job.state,
+        JobState::Completed | JobState::Failed | JobState::Cancelled
+    ) {
+        let bar = job.progress.fraction.map(|fraction| {
+            format!(
+                "{} {:.0} %  ",
+                text::bar(fraction, 16, theme),
+                fraction * 100.0
+            )
+        });
+        let progress = format!("{}{}", bar.unwrap_or_default(), job.progress.text);
+        lines.add("progress", progress, Role::Running);
+    }
+    for warning in detail.iter().flat_map(|job| &job.warnings) {
+        lines.add(
+            "warning",
+            format!("{} {warning}", glyphs.attention),
+            Role::Warn,
+        );
+    }
+}
+
+fn results(lines: &mut Lines, job: &Job) {
+    let document = &job.results;
+    let number = |name: &str| document.get(name).and_then(Value::as_f64);
+    let with =
+        |name: &str, unit: &str| number(name).map(|value| format!("{} {unit}", value_text(value)));
+    let ev = |value: f64| format!("{value:.8} eV");
+    if let Some(energy) = job.science.energy_ev {
+        let rydberg = number("energy_ry").map(|ry| format!(" = {ry:.8} Ry"));
+        lines.add(
+            "energy",
+            format!("{}{}", ev(energy), rydberg.unwrap_or_default()),
+            Role::Title,
+        );
+    }
+    lines.some(
+        "per atom",
+        job.science.energy_per_atom_ev.map(ev),
+        Role::Text,
+    );
+    lines.some("max force", with("fmax_ev_per_a", "eV/Å"), Role::Text);
+    lines.some("max stress", with("smax_gpa", "GPa"), Role::Text);
+    lines.some("pressure", with("pressure_gpa", "GPa"), Role::Text);
+    if let Some(lattice) = document.get("lattice").and_then(Value::as_object) {
+        let (lengths, angles) = lattice_text(lattice);
+        lines.some("lattice", lengths, Role::Text);
+        lines.some("", angles, Role::Text);
+    }
+    lines.some("volume", with("volume_angstrom3", "Å³"), Role::Text);
+    for (name, value) in document {
+        match value {
+            Value::Object(inner)
+                if !matches!(name.as_str(), "engine" | "structure" | "lattice") =>
+            {
+                for (part, value) in inner {
+                    scalar(lines, &format!("{name} {part}"), value);
+                }
+            }
+            value if !TOLD.contains(&name.as_str()) => scalar(lines, name, value),
+            _ => {}
+        }
+    }
+}
+
+/// A member of the results that is one value.
+fn scalar(lines: &mut Lines, name: &str, value: &Value) {
+    let (words, unit) = units::split(name);
+    let value = match value {
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.to_string(),
+            None => value_text(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
+        Value::String(text) => text.clone(),
+        _ => return,
+    };
+    lines.add(&words, format!("{value} {unit}").trim_end(), Role::Text);
+}
+
+fn lattice_text(lattice: &Map<String, Value>) -> (Option<String>, Option<String>) {
+    let all = |names: [&str; 3]| -> Option<Vec<f64>> {
+        names
+            .iter()
+            .map(|name| lattice.get(*name)?.as_f64())
+            .collect()
+    };
+    let lengths = all(["a_angstrom", "b_angstrom", "c_angstrom"]);
+    let angles = all(["alpha_deg", "beta_deg", "gamma_deg"]);
+    (
+        lengths.map(|l| format!("a {:.5}  b {:.5}  c {:.5} Å", l[0], l[1], l[2])),
+        angles.map(|a| format!("α {:.3}  β {:.3}  γ {:.3} °", a[0], a[1], a[2])),
+    )
+}
+
+/// What was calculated, and with what.
+fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
+    let job = &row.job;
+    let task = job.task.as_deref().unwrap_or_default();
+    lines.add(
+        "code",
+        format!("{} {task}", job.code).trim_end(),
+        Role::Text,
+    );
+    let atoms = job.n_atoms.map(|count| format!("{count} atoms"));
+    let parts: Vec<String> = [job.formula.clone(), atoms].into_iter().flatten().collect();
+    lines.add("structure", parts.join(", "), Role::Text);
+    if let Some(job) = detail {
+        let program = &job.provenance.program;
+        let words: Vec<&str> = ["name", "version", "model"]
+            .iter()
+            .filter_map(|name| program.get(*name)?.as_str())
+            .collect();
+        lines.add("program", words.join(" "), Role::Text);
+    }
+    lines.add("where", words::place(job), Role::Text);
+    if let Some(job) = detail {
+        let asked = &job.resources;
+        let mut parts = vec![format!(
+            "{} processes × {} threads",
+            asked.ntasks, asked.cpus_per_task
+        )];
+        if asked.nodes > 1 {
+            parts.insert(0, format!("{} nodes", asked.nodes));
+        }
+        parts.extend(asked.memory_mib.map(|mib| format!("{mib} MiB")));
+        parts.extend(
+            asked
+                .walltime_s
+                .map(|s| format!("limit {}", text::duration(s))),
+        );
+        lines.add("resources", parts.join(", "), Role::Text);
+    }
+    lines.add("tags", job.tags.join(" "), Role::Text);
+}
+
+fn times(lines: &mut Lines, row: &Row, data: &Data) {
+    let job = &row.job;
+    lines.add("elapsed", words::time(row, data), Role::Text);
+    lines.add("created", time_text(&job.created_at), Role::Text);
+    lines.some(
+        "started",
+        job.started_at.as_deref().map(time_text),
+        Role::Text,
+    );
+    lines.some(
+        "ended",
+        job.finished_at.as_deref().map(time_text),
+        Role::Text,
+    );
+}
+
+/// Where it comes from and where it is.
+fn origin(lines: &mut Lines, job: &Job) {
+    let numbers = |ids: &[i64]| {
+        let all: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        all.join(", ")
+    };
+    lines.add("after job", numbers(&job.after), Role::Text);
+    lines.some(
+        "rerun of",
+        job.rerun_of.map(|id| format!("job {id}")),
+        Role::Text,
+    );
+    if job.attempt > 1 {
+        lines.add("attempt", job.attempt.to_string(), Role::Text);
+    }
+    lines.add("directory", job.directory.as_str(), Role::Text);
+    let structure = job.provenance.structure.get("path");
+    lines.some("read from", structure.cloned(), Role::Text);
+    let environment: Vec<String> = job
+        .provenance
+        .environment
+        .iter()
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    lines.add("computed on", environment.join(", "), Role::Text);
+    for (path, hash) in &job.provenance.input_hashes {
+        let short = hash.get(..12).unwrap_or(hash);
+        lines.add("input", format!("{path}  sha256 {short}"), Role::Dim);
+    }
+    if let Some(error) = job.plumbing.get("last_error").and_then(Value::as_str) {
+        lines.add("transport", error, Role::Warn);
+    }
+}
+
+/// A point in time as the daemon writes it, to the second.
+#[must_use]
+pub fn time_text(text: &str) -> String {
+    let seconds = text.get(..19).unwrap_or(text);
+    format!("{} UTC", seconds.replace('T', " "))
+}

@@ -1,0 +1,516 @@
+//! The form of a new job: its fields, what is written in them, and the submission they make.
+//!
+//! Pure: it asks nobody. What the daemon says of it is put in from outside.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::files::absolute;
+use super::schema::{self, Kind, Spec};
+use crate::app::Client;
+use crate::rpc::types::CodeInfo;
+use crate::submission::{self, Source};
+use crate::widgets::input::TextLine;
+
+/// Names of the fields that every job has; they are those of the wire.
+pub const CODE: &str = "code";
+/// What the code does.
+pub const TASK: &str = "task";
+/// The force engine.
+pub const ENGINE: &str = "engine";
+/// Further files.
+pub const FILES: &str = "files";
+/// The job's name.
+pub const NAME: &str = "name";
+/// The chosen file; it stands for `structure` too.
+pub const FILE: &str = "file";
+
+/// One field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name on the wire, like `inputs.max_steps`.
+    pub key: String,
+    /// Heading under which it stands.
+    pub section: &'static str,
+    /// What it is and takes.
+    pub spec: Spec,
+    /// What is written.
+    pub input: TextLine,
+}
+
+impl Field {
+    fn of(key: &str, section: &'static str, label: &str, kind: Kind, help: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            section,
+            spec: Spec {
+                name: key.to_owned(),
+                label: label.to_owned(),
+                unit: String::new(),
+                kind,
+                default: None,
+                required: false,
+                bounds: String::new(),
+                help: help.to_owned(),
+            },
+            input: TextLine::default(),
+        }
+    }
+}
+
+/// The form.
+#[derive(Debug, Default)]
+pub struct Form {
+    /// The file that the job is about.
+    pub file: Option<Source>,
+    /// The codes there are.
+    pub codes: Vec<CodeInfo>,
+    /// The fields, in their order.
+    pub fields: Vec<Field>,
+    /// What further files are, by path; an error where one cannot be used.
+    pub kinds: BTreeMap<PathBuf, Result<submission::Kind, String>>,
+}
+
+/// A field and what is wrong with it.
+pub type Fault = (String, String);
+
+impl Form {
+    /// Begin with a file; what fits stays from before.
+    pub fn begin(&mut self, file: Source) {
+        let code = submission::code_for(file.kind, false).unwrap_or_default();
+        let same = self.file.as_ref().is_some_and(|old| old.path == file.path);
+        self.file = Some(file);
+        if !same {
+            self.fields.clear();
+        }
+        if self.text(CODE).is_empty() {
+            self.make_fields(code);
+        }
+    }
+
+    /// The codes have come.
+    pub fn take_codes(&mut self, codes: Vec<CodeInfo>) {
+        self.codes = codes;
+        if self.file.is_some() {
+            let code = self.text(CODE).to_owned();
+            self.make_fields(&code);
+        }
+    }
+
+    /// The code with this name.
+    #[must_use]
+    pub fn code(&self) -> Option<&CodeInfo> {
+        let name = self.text(CODE);
+        self.codes.iter().find(|code| code.name == name)
+    }
+
+    /// What is written in a field.
+    #[must_use]
+    pub fn text(&self, key: &str) -> &str {
+        self.field(key).map_or("", |field| field.input.text())
+    }
+
+    /// The field with this name.
+    #[must_use]
+    pub fn field(&self, key: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.key == key)
+    }
+
+    /// Make the fields of a code; what was written in one that is there again stays.
+    pub fn make_fields(&mut self, code: &str) {
+        let before = std::mem::take(&mut self.fields);
+        let info = self.codes.iter().find(|info| info.name == code);
+        let mut fields = head(&self.codes, info);
+        let parameters = info.map(|info| schema::specs(&info.parameters));
+        fields.extend(parameters.into_iter().flatten().map(|spec| Field {
+            key: format!("inputs.{}", spec.name),
+            section: "Parameters",
+            spec,
+            input: TextLine::default(),
+        }));
+        fields.extend(tail());
+        for field in &mut fields {
+            let old = before.iter().find(|old| old.key == field.key);
+            if let Some(old) = old.filter(|old| old.spec.kind == field.spec.kind) {
+                field.input = old.input.clone();
+            }
+            // One choice is none.
+            if let Kind::Choice(words) = &field.spec.kind
+                && field.input.is_empty()
+                && let [only] = &words[..]
+            {
+                field.input = TextLine::of(only);
+            }
+        }
+        self.fields = fields;
+        self.write(CODE, code);
+        if code == "command"
+            && self.text("inputs.argv").is_empty()
+            && let Some(file) = &self.file
+        {
+            let program = format!("./{}", file.name);
+            let quoted = if program.contains(char::is_whitespace) {
+                format!("'{program}'")
+            } else {
+                program
+            };
+            self.write("inputs.argv", &quoted);
+        }
+    }
+
+    /// Write something into a field.
+    pub fn write(&mut self, key: &str, text: &str) {
+        if let Some(field) = self.fields.iter_mut().find(|field| field.key == key) {
+            field.input = TextLine::of(text);
+        }
+    }
+
+    /// The name that the job gets when none is written.
+    #[must_use]
+    pub fn default_name(&self) -> String {
+        let task = Some(self.text(TASK)).filter(|task| !task.is_empty());
+        let path = self.file.as_ref().map_or("", |file| file.path.as_str());
+        submission::name_of(Path::new(path), task)
+    }
+
+    /// The further files as they are written, absolute.
+    #[must_use]
+    pub fn further_files(&self, client: &Client) -> Vec<PathBuf> {
+        let words = schema::words(self.text(FILES)).unwrap_or_default();
+        words.iter().map(|word| absolute(word, client)).collect()
+    }
+
+    /// The submission.
+    ///
+    /// # Errors
+    /// The fields that do not stand for a value, each with the reason.
+    pub fn params(&self, client: &Client) -> Result<Value, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut params = Map::new();
+        let name = Some(self.text(NAME)).filter(|name| !name.trim().is_empty());
+        let name = name.map_or_else(|| self.default_name(), |name| name.trim().to_owned());
+        params.insert(NAME.into(), name.into());
+        let code = self.text(CODE);
+        if code.is_empty() {
+            faults.push((CODE.to_owned(), "choose the code that runs it".to_owned()));
+        }
+        let (mut inputs, mut resources) = (Map::new(), Map::new());
+        for field in &self.fields {
+            let value = match schema::value(&field.spec.kind, field.input.text()) {
+                Ok(Some(value)) => value,
+                Ok(None) => continue,
+                Err(reason) => {
+                    faults.push((field.key.clone(), reason));
+                    continue;
+                }
+            };
+            if let Some(name) = field.key.strip_prefix("inputs.") {
+                inputs.insert(name.to_owned(), value);
+            } else if let Some(name) = field.key.strip_prefix("resources.") {
+                resources.insert(name.to_owned(), value);
+            } else if field.key != FILES && field.key != NAME {
+                params.insert(field.key.clone(), value);
+            }
+        }
+        let sources = self.sources(client, &mut faults);
+        let parts = submission::parts(code, &sources, inputs);
+        if let Some(structure) = parts.structure {
+            params.insert("structure".into(), structure);
+        }
+        for (name, value) in [("inputs", parts.inputs), ("resources", resources)] {
+            if !value.is_empty() {
+                params.insert(name.into(), value.into());
+            }
+        }
+        if !parts.files.is_empty() {
+            params.insert(FILES.into(), parts.files.into());
+        }
+        if client
+            .context
+            .as_object()
+            .is_some_and(|set| !set.is_empty())
+        {
+            params.insert("context".into(), client.context.clone());
+        }
+        if faults.is_empty() {
+            Ok(Value::Object(params))
+        } else {
+            Err(faults)
+        }
+    }
+
+    fn sources(&self, client: &Client, faults: &mut Vec<Fault>) -> Vec<Source> {
+        let mut sources: Vec<Source> = self.file.iter().cloned().collect();
+        for path in self.further_files(client) {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let mut fault = |reason: String| faults.push((FILES.to_owned(), reason));
+            if sources.iter().any(|source| source.name == name) {
+                fault(format!("two files have the name {name}"));
+            }
+            match self.kinds.get(&path) {
+                Some(Ok(kind)) => sources.push(Source {
+                    name,
+                    path: path.to_string_lossy().into_owned(),
+                    kind: *kind,
+                }),
+                Some(Err(reason)) => fault(reason.clone()),
+                None => fault("looking at the files".into()),
+            }
+        }
+        sources
+    }
+
+    /// The field that an error of the daemon is about; none when it is about the whole.
+    #[must_use]
+    pub fn field_of(&self, path: &str) -> Option<&str> {
+        let begins = |key: &str| {
+            path.strip_prefix(key)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let keys = self.fields.iter().map(|field| field.key.as_str());
+        let found = keys.filter(|key| begins(key)).max_by_key(|key| key.len());
+        if found.is_some() {
+            return found;
+        }
+        (begins("structure") || begins("files")).then_some(FILE)
+    }
+}
+
+/// Code, task and engine.
+fn head(codes: &[CodeInfo], info: Option<&CodeInfo>) -> Vec<Field> {
+    let names = codes.iter().map(|code| code.name.clone()).collect();
+    let mut fields = vec![Field::of(
+        CODE,
+        "Job",
+        "code",
+        Kind::Choice(names),
+        "The code that runs it.",
+    )];
+    let Some(info) = info else {
+        return fields;
+    };
+    if !info.tasks.is_empty() {
+        let tasks = Kind::Choice(info.tasks.clone());
+        fields.push(Field::of(TASK, "Job", "task", tasks, "What the code does."));
+    }
+    if !info.engines.is_empty() {
+        let engines = Kind::Choice(info.engines.clone());
+        fields.push(Field::of(
+            ENGINE,
+            "Job",
+            "engine",
+            engines,
+            "What computes energies and forces.",
+        ));
+        let help = "The engine's model, by name or path, where it has several.";
+        fields.push(Field::of("model", "Job", "model", Kind::Text, help));
+    }
+    fields
+}
+
+/// Resources, name and further files.
+fn tail() -> Vec<Field> {
+    let resource = |name: &str, label: &str, kind, default: Option<&str>, help| {
+        let mut field = Field::of(&format!("resources.{name}"), "Resources", label, kind, help);
+        field.spec.default = default.map(str::to_owned);
+        field
+    };
+    let further = "Files to copy beside it; the current directory is that of this program.";
+    vec![
+        resource(
+            "ntasks",
+            "processes",
+            Kind::Integer,
+            Some("1"),
+            "MPI ranks.",
+        ),
+        resource(
+            "cpus_per_task",
+            "threads",
+            Kind::Integer,
+            Some("1"),
+            "Threads of each process.",
+        ),
+        resource("memory_mib", "memory", Kind::Text, None, "Like 4G or 500M."),
+        resource(
+            "walltime_s",
+            "time limit",
+            Kind::Text,
+            None,
+            "30 (minutes), 30:00, 1:00:00 or 1-12 (days and hours).",
+        ),
+        Field::of(FILES, "Files and name", "more files", Kind::Words, further),
+        Field::of(
+            NAME,
+            "Files and name",
+            "name",
+            Kind::Text,
+            "For people; up to 100 characters.",
+        ),
+    ]
+}
+
+/// What the daemon says of a submission: faults by field, and what is about the whole.
+#[must_use]
+pub fn faults_of(form: &Form, data: &Value, message: &str) -> (Vec<Fault>, Option<String>) {
+    let listed = data["fields"].as_array().cloned().unwrap_or_default();
+    let one = json!([{"field": data["field"], "message": message}]);
+    let all = if listed.is_empty() {
+        one.as_array().cloned().unwrap_or_default()
+    } else {
+        listed
+    };
+    let (mut faults, mut whole) = (Vec::new(), None);
+    for fault in &all {
+        let path = fault["field"].as_str().unwrap_or_default();
+        let text = fault["message"].as_str().unwrap_or(message);
+        // The field says its own name already.
+        let text = text
+            .strip_prefix(path)
+            .map_or(text, |rest| rest.trim_start_matches(": "));
+        match form.field_of(path) {
+            Some(key) => faults.push((key.to_owned(), text.to_owned())),
+            None => whole = Some(text.to_owned()),
+        }
+    }
+    (faults, whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submission::Kind as FileKind;
+
+    fn code(name: &str, tasks: &[&str], engines: &[&str], parameters: &Value) -> CodeInfo {
+        CodeInfo {
+            name: name.into(),
+            tasks: tasks.iter().map(|task| (*task).to_owned()).collect(),
+            engines: engines.iter().map(|engine| (*engine).to_owned()).collect(),
+            parameters: parameters.as_object().cloned().unwrap_or_default(),
+            ..CodeInfo::default()
+        }
+    }
+
+    fn codes() -> Vec<CodeInfo> {
+        let forces = json!({"properties": {"max_steps": {"type": "integer", "default": 500}}});
+        let command = json!({"properties": {"argv": {"type": "array", "items": {"type": "string"}}},
+                             "required": ["argv"]});
+        vec![
+            code("command", &["run"], &[], &command),
+            code("forces", &["single_point", "relax"], &["emt"], &forces),
+        ]
+    }
+
+    fn form(name: &str, kind: FileKind) -> Form {
+        let mut form = Form::default();
+        form.take_codes(codes());
+        form.begin(Source {
+            name: name.into(),
+            path: format!("/w/{name}"),
+            kind,
+        });
+        form
+    }
+
+    #[test]
+    fn a_structure_is_for_forces() {
+        let mut form = form("cu.cif", FileKind::Structure);
+        assert_eq!((form.text(CODE), form.text(ENGINE)), ("forces", "emt"));
+        form.write(TASK, "relax");
+        form.write("inputs.max_steps", "9");
+        form.write("resources.walltime_s", "30:00");
+        let params = form.params(&Client::default());
+        assert_eq!(
+            params,
+            Ok(
+                json!({"name": "cu relax", "code": "forces", "task": "relax", "engine": "emt",
+                      "structure": {"path": "/w/cu.cif"}, "inputs": {"max_steps": 9},
+                      "resources": {"walltime_s": "30:00"}})
+            )
+        );
+    }
+
+    #[test]
+    fn a_program_is_a_command_with_its_files() {
+        let mut form = form("run me.sh", FileKind::Program);
+        form.write(FILES, "data.txt /x/tool.py");
+        let client = Client {
+            directory: "/w".into(),
+            context: json!({"VASP_PP_PATH": "/p"}),
+            ..Client::default()
+        };
+        let waiting = form.params(&client).unwrap_err();
+        assert!(waiting.iter().all(|(key, _)| key == FILES));
+        form.kinds
+            .insert("/w/data.txt".into(), Ok(FileKind::Unknown));
+        form.kinds
+            .insert("/x/tool.py".into(), Ok(FileKind::Program));
+        assert_eq!(
+            form.params(&client),
+            Ok(
+                json!({"name": "run me run", "code": "command", "task": "run",
+                "inputs": {"argv": ["./run me.sh"]}, "context": {"VASP_PP_PATH": "/p"},
+                "files": [
+                    {"path": "run me.sh", "source": "/w/run me.sh", "executable": true},
+                    {"path": "data.txt", "source": "/w/data.txt", "executable": false},
+                    {"path": "tool.py", "source": "/x/tool.py", "executable": true}]})
+            )
+        );
+    }
+
+    #[test]
+    fn texts_that_are_no_values_are_named() {
+        let mut form = form("cu.cif", FileKind::Structure);
+        form.write("inputs.max_steps", "many");
+        form.write("resources.ntasks", "1.5");
+        let faults = form.params(&Client::default()).unwrap_err();
+        let keys: Vec<&str> = faults.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["inputs.max_steps", "resources.ntasks"]);
+        let unknown = self::form("notes", FileKind::Unknown).params(&Client::default());
+        assert_eq!(unknown.unwrap_err()[0].0, CODE);
+    }
+
+    #[test]
+    fn what_is_written_stays_when_the_code_changes() {
+        let mut form = form("cu.cif", FileKind::Structure);
+        form.write(NAME, "mine");
+        form.write("resources.ntasks", "2");
+        form.make_fields("command");
+        assert_eq!(
+            (form.text(NAME), form.text("resources.ntasks")),
+            ("mine", "2")
+        );
+        assert_eq!(form.text("inputs.argv"), "./cu.cif");
+        assert!(form.field("inputs.max_steps").is_none());
+    }
+
+    #[test]
+    fn errors_of_the_daemon_find_their_field() {
+        let form = form("cu.cif", FileKind::Structure);
+        let cases = [
+            ("inputs.max_steps", Some("inputs.max_steps")),
+            ("structure.path", Some(FILE)),
+            ("files.0.source", Some(FILES)),
+            ("engine", Some(ENGINE)),
+            ("nowhere", None),
+            ("", None),
+        ];
+        for (path, key) in cases {
+            assert_eq!(form.field_of(path), key, "{path}");
+        }
+        let data = json!({"fields": [{"field": "name", "message": "too long"},
+                                     {"field": "x", "message": "what"}]});
+        let (faults, whole) = faults_of(&form, &data, "Invalid params");
+        assert_eq!(faults, [(NAME.to_owned(), "too long".to_owned())]);
+        assert_eq!(whole.as_deref(), Some("what"));
+        let data = json!({"field": "engine"});
+        let (faults, _) = faults_of(&form, &data, "engine: 'x' is no engine");
+        assert_eq!(faults, [(ENGINE.to_owned(), "'x' is no engine".to_owned())]);
+    }
+}

@@ -1,0 +1,540 @@
+//! Draws the choice of a file, the form, and the preview of what would be written.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::form::{CODE, FILE, NAME, TASK};
+use super::schema::Kind;
+use super::{NewJob, Step, WIDE};
+use crate::msg::{Action, Link};
+use crate::screens::ViewCx;
+use crate::theme::Role;
+use crate::widgets::{log, scrollbar, text};
+
+/// Columns of the names of fields.
+const NAMES: u16 = 20;
+/// Rows below the form that explain the field.
+const HELP: u16 = 3;
+
+pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    if area.height < 4 || area.width < 20 {
+        return;
+    }
+    if job.step == Step::File {
+        draw_files(job, area, buf, cx);
+    } else if area.width >= WIDE {
+        let left = area.width / 2;
+        let form = Rect {
+            width: left,
+            ..area
+        };
+        let rest = Rect {
+            x: area.x + left + 1,
+            width: area.width - left - 1,
+            ..area
+        };
+        draw_form(job, form, buf, cx);
+        for y in area.top()..area.bottom() {
+            let bar = cx.theme.glyphs().vertical;
+            text::put(buf, (rest.x - 1, y), bar, 1, cx.theme.style(Role::Border));
+        }
+        draw_preview(job, rest, buf, cx);
+    } else if job.preview {
+        draw_preview(job, area, buf, cx);
+    } else {
+        draw_form(job, area, buf, cx);
+    }
+}
+
+/// The rows of entries.
+pub(super) fn file_rows(area: Rect) -> usize {
+    usize::from(area.height.saturating_sub(3)).max(1)
+}
+
+fn draw_files(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let theme = cx.theme;
+    let files = &job.files;
+    let x = text::put(
+        buf,
+        (area.x, area.y),
+        " file ",
+        area.width,
+        theme.style(Role::Head),
+    );
+    let line = Rect::new(x, area.y, area.right().saturating_sub(x), 1);
+    let cursor = files.input.draw(line, buf, theme);
+    if cx.focused {
+        cx.cursor.set(cursor);
+    }
+    let directory = files
+        .directory
+        .as_deref()
+        .unwrap_or(&cx.data.client.directory);
+    let words = text::fit(
+        &format!("in {}", directory.display()),
+        usize::from(area.width) - 2,
+        theme.glyphs().more,
+    );
+    text::put(
+        buf,
+        (area.x + 1, area.y + 1),
+        &words,
+        area.width - 1,
+        theme.style(Role::Dim),
+    );
+    let body = Rect {
+        y: area.y + 2,
+        height: area.height - 3,
+        ..area
+    };
+    draw_entries(job, body, buf, cx);
+    let last = area.bottom() - 1;
+    let (words, role) = match &files.error {
+        Some(error) => (format!("{} {error}", theme.glyphs().attention), Role::Bad),
+        None => (
+            "Tab completes   Shift-Tab goes up   Up and Down choose".into(),
+            Role::Dim,
+        ),
+    };
+    let words = text::fit(&words, usize::from(area.width) - 2, theme.glyphs().more);
+    text::put(
+        buf,
+        (area.x + 1, last),
+        &words,
+        area.width - 1,
+        theme.style(role),
+    );
+}
+
+fn draw_entries(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let theme = cx.theme;
+    let files = &job.files;
+    let fitting = files.fitting();
+    if fitting.is_empty() {
+        let (words, role) = match &files.unlisted {
+            Some(error) => (error.as_str(), Role::Bad),
+            None if files.waiting => ("reading", Role::Dim),
+            None if files.entries.is_empty() => ("nothing in it", Role::Dim),
+            None => ("nothing fits", Role::Dim),
+        };
+        let words = text::fit(words, usize::from(area.width) - 2, theme.glyphs().more);
+        text::put(
+            buf,
+            (area.x + 1, area.y),
+            &words,
+            area.width - 1,
+            theme.style(role),
+        );
+        return;
+    }
+    let offset = files.place.offset;
+    for (index, y) in (offset..fitting.len()).zip(area.top()..area.bottom()) {
+        let entry = fitting[index];
+        let slash = if entry.is_dir { "/" } else { "" };
+        let structure = crate::submission::is_structure_name(std::path::Path::new(&entry.name));
+        let (kind, role) = match (entry.is_dir, structure) {
+            (true, _) => ("", Role::Info),
+            (false, true) => ("structure", Role::Title),
+            (false, false) => ("", Role::Text),
+        };
+        let bytes = if entry.is_dir {
+            String::new()
+        } else {
+            text::bytes(entry.bytes)
+        };
+        let room = usize::from(area.width).saturating_sub(26);
+        let name = text::pad(
+            &format!("{}{slash}", entry.name),
+            room,
+            false,
+            theme.glyphs().more,
+        );
+        let line = format!(" {name} {bytes:>10}  {kind:9}");
+        text::put(buf, (area.x, y), &line, area.width - 1, theme.style(role));
+        if index == files.place.cursor {
+            let row = Rect::new(area.x, y, area.width - 1, 1);
+            buf.set_style(row, theme.style(Role::Cursor));
+        }
+    }
+    scrollbar::draw(area, buf, theme, offset, fitting.len());
+}
+
+/// One row of the form.
+enum Row {
+    Heading(&'static str),
+    Field(usize),
+    Fault(usize),
+    Gap,
+    Button,
+}
+
+fn rows(job: &NewJob) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut section = "";
+    for (index, field) in job.form.fields.iter().enumerate() {
+        if field.section != section {
+            section = field.section;
+            rows.push(Row::Heading(section));
+        }
+        rows.push(Row::Field(index));
+        if job.faults.contains_key(&field.key) {
+            rows.push(Row::Fault(index));
+        }
+    }
+    rows.push(Row::Gap);
+    rows.push(Row::Button);
+    rows
+}
+
+/// The first row that is seen, so that the field with the cursor and its fault are.
+fn offset(job: &NewJob, rows: &[Row], seen: usize) -> usize {
+    let here = |row: &Row| match row {
+        Row::Field(index) | Row::Fault(index) => *index == job.cursor,
+        Row::Button => job.cursor >= job.form.fields.len(),
+        _ => false,
+    };
+    let last = rows.iter().rposition(here).unwrap_or(0);
+    // One more row of what follows, where there is one.
+    (last + 2).min(rows.len()).saturating_sub(seen.max(1))
+}
+
+fn form_rows(area: Rect) -> usize {
+    usize::from(area.height.saturating_sub(HELP + 1)).max(1)
+}
+
+/// The field in this row of the area.
+pub(super) fn field_at(job: &NewJob, area: Rect, row: u16) -> Option<usize> {
+    let rows = rows(job);
+    let first = offset(job, &rows, form_rows(area));
+    match rows.get(first + usize::from(row.checked_sub(1)?))? {
+        Row::Field(index) | Row::Fault(index) => Some(*index),
+        Row::Button => Some(job.form.fields.len()),
+        _ => None,
+    }
+}
+
+fn draw_form(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let theme = cx.theme;
+    draw_state(job, area, buf, cx);
+    let all = rows(job);
+    let body = Rect {
+        y: area.y + 1,
+        height: u16::try_from(form_rows(area)).unwrap_or(1),
+        ..area
+    };
+    let first = offset(job, &all, usize::from(body.height));
+    for (row, y) in all[first..].iter().zip(body.top()..body.bottom()) {
+        match row {
+            Row::Heading(words) => {
+                text::put(
+                    buf,
+                    (area.x + 1, y),
+                    words,
+                    area.width - 1,
+                    theme.style(Role::Head),
+                );
+            }
+            Row::Field(index) => {
+                draw_field(job, *index, Rect::new(area.x, y, area.width, 1), buf, cx);
+            }
+            Row::Fault(index) => {
+                let fault = job
+                    .form
+                    .fields
+                    .get(*index)
+                    .and_then(|field| job.faults.get(&field.key));
+                let words = format!(
+                    "{} {}",
+                    theme.glyphs().attention,
+                    fault.map_or("", String::as_str)
+                );
+                let left = area.width.saturating_sub(5);
+                let words = text::fit(&words, usize::from(left), theme.glyphs().more);
+                text::put(buf, (area.x + 4, y), &words, left, theme.style(Role::Bad));
+            }
+            Row::Gap => {}
+            Row::Button => draw_button(job, Rect::new(area.x, y, area.width, 1), buf, cx),
+        }
+    }
+    scrollbar::draw(body, buf, theme, first, all.len());
+    let help = Rect {
+        y: body.bottom(),
+        height: area.bottom().saturating_sub(body.bottom()),
+        ..area
+    };
+    draw_help(job, help, buf, cx);
+}
+
+/// The first row: whether it could be submitted.
+fn draw_state(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let theme = cx.theme;
+    let glyphs = theme.glyphs();
+    let submit = cx.keymap.main_key(Action::Submit);
+    let (words, role) = if let Some(fault) = job.faults.get(FILE) {
+        (format!("{} {fault}", glyphs.attention), Role::Bad)
+    } else if let Some(whole) = &job.whole {
+        (format!("{} {whole}", glyphs.attention), Role::Bad)
+    } else if let (Some(error), true) = (&job.codes_error, job.form.codes.is_empty()) {
+        (
+            format!("{} the codes are not known: {error}", glyphs.attention),
+            Role::Bad,
+        )
+    } else if job.submitting.is_some() {
+        ("submitting".into(), Role::Running)
+    } else if !job.faults.is_empty() {
+        let count = job.faults.len();
+        let things = if count == 1 {
+            "1 thing"
+        } else {
+            &format!("{count} things")
+        };
+        (
+            format!("{} {things} to correct", glyphs.attention),
+            Role::Warn,
+        )
+    } else if !matches!(cx.data.link, Link::Ready(_)) {
+        (
+            format!("{} no daemon to check it", glyphs.attention),
+            Role::Warn,
+        )
+    } else if job.checked == job.version && job.dry.is_some() {
+        (
+            format!("{} ready: {submit} submits", glyphs.completed),
+            Role::Good,
+        )
+    } else {
+        ("checking".into(), Role::Dim)
+    };
+    let words = text::fit(&words, usize::from(area.width) - 2, glyphs.more);
+    text::put(
+        buf,
+        (area.x + 1, area.y),
+        &words,
+        area.width - 1,
+        theme.style(role),
+    );
+}
+
+fn draw_field(job: &NewJob, index: usize, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let theme = cx.theme;
+    let Some(field) = job.form.fields.get(index) else {
+        return;
+    };
+    let here = index == job.cursor;
+    let more = theme.glyphs().more;
+    let name = text::pad(
+        &format!("  {}", field.spec.label),
+        usize::from(NAMES),
+        false,
+        more,
+    );
+    text::put(buf, (area.x, area.y), &name, NAMES, theme.style(Role::Text));
+    let unit = u16::try_from(text::width(&field.spec.unit)).unwrap_or(0);
+    let left = area.width.saturating_sub(NAMES + unit + 3);
+    let place = Rect::new(area.x + NAMES, area.y, left, 1);
+    if here && job.editing.is_some() {
+        let cursor = field.input.draw(place, buf, theme);
+        if cx.focused {
+            cx.cursor.set(cursor);
+        }
+    } else {
+        let (words, role) = value_words(job, index);
+        let words = match &field.spec.kind {
+            Kind::Choice(_) | Kind::Yes if here => format!("< {words} >"),
+            _ => words,
+        };
+        let words = text::fit(&words, usize::from(left), more);
+        text::put(buf, (place.x, place.y), &words, left, theme.style(role));
+    }
+    let at = area.right().saturating_sub(unit + 2);
+    text::put(
+        buf,
+        (at, area.y),
+        &field.spec.unit,
+        unit,
+        theme.style(Role::Dim),
+    );
+    if here && job.editing.is_none() {
+        let row = Rect::new(area.x, area.y, area.width.saturating_sub(1), 1);
+        let role = if cx.focused {
+            Role::Cursor
+        } else {
+            Role::CursorAway
+        };
+        buf.set_style(row, theme.style(role));
+    }
+}
+
+/// What is written, else what applies then.
+fn value_words(job: &NewJob, index: usize) -> (String, Role) {
+    let Some(field) = job.form.fields.get(index) else {
+        return (String::new(), Role::Text);
+    };
+    if !field.input.is_empty() {
+        return (field.input.text().to_owned(), Role::Text);
+    }
+    let chosen = match field.key.as_str() {
+        TASK => job.dry.as_ref().map(|dry| dry.task.clone()),
+        NAME => Some(job.form.default_name()),
+        _ => field.spec.default.clone(),
+    };
+    match chosen.filter(|words| !words.is_empty()) {
+        Some(words) => (format!("({words})"), Role::Dim),
+        None if field.key == CODE || field.spec.required => ("(needed)".into(), Role::Warn),
+        None => ("(-)".into(), Role::Dim),
+    }
+}
+
+fn draw_button(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let here = job.cursor >= job.form.fields.len();
+    let role = match (here, cx.focused) {
+        (true, true) => Role::Cursor,
+        (true, false) => Role::CursorAway,
+        _ => Role::Text,
+    };
+    let words = if here { "[ Submit ]" } else { "  Submit  " };
+    text::put(
+        buf,
+        (area.x + 2, area.y),
+        words,
+        area.width - 2,
+        cx.theme.style(role),
+    );
+}
+
+/// What the field with the cursor is.
+fn draw_help(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let theme = cx.theme;
+    let line = theme.glyphs().horizontal.repeat(usize::from(area.width));
+    text::put(
+        buf,
+        (area.x, area.y),
+        &line,
+        area.width,
+        theme.style(Role::Border),
+    );
+    let words = match job.field() {
+        Some(field) => {
+            let spec = &field.spec;
+            let mut words = spec.help.clone();
+            if let (CODE, Some(code)) = (field.key.as_str(), job.form.code()) {
+                words = format!("{}: {}", code.name, code.title);
+                if let Some(problem) = code.problem.as_ref().filter(|_| !code.usable) {
+                    words = format!("{words}; it cannot run now: {problem}");
+                }
+            }
+            let takes = match &spec.kind {
+                Kind::Words => "Words; quotes hold blanks.",
+                Kind::Pairs => "Pairs name=value; quotes hold blanks.",
+                Kind::Json => "Written as JSON.",
+                _ => "",
+            };
+            let default = spec
+                .default
+                .as_ref()
+                .map(|default| format!("Default {default}."));
+            let bounds = Some(&spec.bounds).filter(|bounds| !bounds.is_empty());
+            let parts = [
+                Some(words),
+                bounds.map(|bounds| format!("{bounds}.")),
+                default,
+                Some(takes.to_owned()),
+            ];
+            let parts: Vec<String> = parts
+                .into_iter()
+                .flatten()
+                .filter(|part| !part.is_empty())
+                .collect();
+            parts.join(" ")
+        }
+        None => "Submit what stands here.".into(),
+    };
+    let fault = job.field().and_then(|field| job.faults.get(&field.key));
+    let (words, role) = match fault {
+        // A long one does not fit its row above.
+        Some(fault) if text::width(fault) + 6 > usize::from(area.width) => {
+            (fault.clone(), Role::Bad)
+        }
+        _ => (words, Role::Dim),
+    };
+    let lines = text::wrap(&words, usize::from(area.width).saturating_sub(2));
+    for (line, y) in lines.iter().zip(area.top() + 1..area.bottom()) {
+        text::put(
+            buf,
+            (area.x + 1, y),
+            line,
+            area.width - 1,
+            theme.style(role),
+        );
+    }
+}
+
+/// What a dry run found, in lines.
+pub(super) fn preview_lines(job: &NewJob) -> Vec<(String, Role)> {
+    let Some(dry) = &job.dry else {
+        let words = if job.faults.is_empty() && job.whole.is_none() {
+            "nothing to show yet"
+        } else {
+            "to be seen when everything is right"
+        };
+        return vec![(words.into(), Role::Dim)];
+    };
+    let mut lines = Vec::new();
+    let mut add = |name: &str, value: String, role| lines.push((format!("{name:10}{value}"), role));
+    add("task", dry.task.clone(), Role::Text);
+    if let Some(formula) = &dry.formula {
+        let atoms = dry.n_atoms.map(|count| format!(", {count} atoms"));
+        add(
+            "structure",
+            format!("{formula}{}", atoms.unwrap_or_default()),
+            Role::Text,
+        );
+    }
+    add("program", dry.argv.join(" "), Role::Text);
+    for (name, value) in &dry.env {
+        add("", format!("{name}={value}"), Role::Dim);
+    }
+    for warning in &dry.warnings {
+        add("warning", warning.clone(), Role::Warn);
+    }
+    let mut part = |title: String, content: Option<&str>| {
+        lines.push((String::new(), Role::Text));
+        lines.push((title, Role::Head));
+        let content = content.into_iter().flat_map(str::lines);
+        lines.extend(content.map(|line| (log::clean(line).into_owned(), Role::Text)));
+    };
+    for file in &dry.files {
+        let mode = if file.executable { ", executable" } else { "" };
+        let from = match &file.source {
+            Some(source) => format!(", copied from {source}"),
+            None => String::new(),
+        };
+        part(
+            format!("{}{mode}{from}", file.path),
+            file.content.as_deref(),
+        );
+    }
+    if let Some(script) = &dry.script {
+        part("job script".into(), Some(script));
+    }
+    lines
+}
+
+fn draw_preview(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    let lines = preview_lines(job);
+    let line = |index: usize| {
+        lines
+            .get(index)
+            .map_or_else(Default::default, |(text, role)| {
+                (format!(" {text}"), cx.theme.style(*role))
+            })
+    };
+    let most = lines.len().saturating_sub(usize::from(area.height));
+    let viewer = crate::widgets::viewer::Viewer {
+        count: lines.len(),
+        offset: job.preview_offset.min(most),
+        left: 0,
+        line: &line,
+    };
+    crate::widgets::viewer::draw(&viewer, area, buf, cx.theme);
+}

@@ -1,0 +1,118 @@
+//! What files mean for a submission: the code, the structure, the files to copy, the name, and the
+//! variables that travel along. No dialogue with anybody; used by the command line and by the
+//! screen for new jobs, so that both submit the same.
+
+mod kind;
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+pub use kind::{Kind, is_structure_name, kind_of};
+
+/// The variables that codes read from the client's environment.
+pub const CONTEXT: [&str; 7] = [
+    "CRY23_ROOT",
+    "CRY_ARCH",
+    "CRY_VERSION",
+    "CRY_SCRATCH_BASE",
+    "VASP_PP_PATH",
+    "PMG_VASP_PSP_DIR",
+    "ESPRESSO_PSEUDO",
+];
+
+/// The variables of `vars` that travel with a submission.
+#[must_use]
+pub fn context(var: impl Fn(&str) -> Option<String>) -> Value {
+    let set = |name: &&str| Some(((*name).to_owned(), Value::String(var(name)?)));
+    Value::Object(CONTEXT.iter().filter_map(set).collect())
+}
+
+/// The context of this process.
+#[must_use]
+pub fn own_context() -> Value {
+    context(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+}
+
+/// A token that makes a resend safe.
+#[must_use]
+pub fn client_token() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+/// A file for a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its name in the job's directory.
+    pub name: String,
+    /// Where it is, as the daemon can use it, which has another current directory.
+    pub path: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a submission says of its files.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parts {
+    /// `structure`.
+    pub structure: Option<Value>,
+    /// `files`.
+    pub files: Vec<Value>,
+    /// `inputs`.
+    pub inputs: Map<String, Value>,
+}
+
+/// The code that the first file tells, if it does.
+#[must_use]
+pub fn code_for(first: Kind, has_engine: bool) -> Option<&'static str> {
+    match first {
+        Kind::Structure => Some("forces"),
+        Kind::Program if !has_engine => Some("command"),
+        _ => has_engine.then_some("forces"),
+    }
+}
+
+/// Structure, files and inputs: what the files mean depends on the code.
+#[must_use]
+pub fn parts(code: &str, sources: &[Source], inputs: Map<String, Value>) -> Parts {
+    let runs = code == "command";
+    let mut parts = Parts {
+        inputs,
+        ..Parts::default()
+    };
+    for (index, source) in sources.iter().enumerate() {
+        let first = index == 0;
+        if first && !runs && (code == "forces" || source.kind == Kind::Structure) {
+            parts.structure = Some(json!({"path": source.path}));
+            continue;
+        }
+        if first && runs {
+            parts
+                .inputs
+                .entry("argv")
+                .or_insert_with(|| json!([format!("./{}", source.name)]));
+        }
+        let executable = runs && (first || source.kind == Kind::Program);
+        parts
+            .files
+            .push(json!({"path": source.name, "source": source.path, "executable": executable}));
+    }
+    parts
+}
+
+/// A name for the job: the file's, and the task.
+#[must_use]
+pub fn name_of(first: &Path, task: Option<&str>) -> String {
+    let stem = first.file_stem().unwrap_or_default().to_string_lossy();
+    let clean: String = stem
+        .chars()
+        .filter(|c| !c.is_control() && *c != '\\')
+        .collect();
+    let stem = clean.trim_matches(|c: char| c == '.' || c.is_whitespace());
+    let stem = if stem.is_empty() { "job" } else { stem };
+    let name = match task {
+        Some(task) => format!("{stem} {task}"),
+        None => stem.to_owned(),
+    };
+    name.chars().take(100).collect()
+}
