@@ -287,3 +287,22 @@ def test_a_structure_of_a_job(started: Daemon) -> None:
     params |= {"task": "single_point", "structure": {"job": first}}
     second = ended(started, started.call("jobs.submit", params)["job"]["id"])
     assert second["science"]["energy_ev"] == pytest.approx(done["science"]["energy_ev"], abs=1e-9)
+
+
+def test_a_job_that_removes_its_bookkeeping_runs_once(started: Daemon) -> None:
+    script = "echo begin >> ran; rm -rf .cm; while [ ! -e go ]; do sleep 0.05; done"
+    job_id = submit(started, "/bin/sh", "-c", script)
+    directory = Path(job(started, job_id)["directory"])
+    wait_until((directory / "ran").exists, "it has begun")
+    wait_until(lambda: state(started, job_id) == "RUNNING", "it is seen running")
+    (directory / "go").touch()
+    assert ended(started, job_id)["state"] == "FAILED"
+    assert (directory / "ran").read_text() == "begin\n"
+
+
+def test_a_damaged_claim_is_no_obstacle_to_a_cancel(started: Daemon) -> None:
+    job_id = submit(started, "/bin/sh", "-c", "mkdir -p .cm/claim.99; exec sleep 600")
+    directory = Path(job(started, job_id)["directory"])
+    wait_until((directory / ".cm" / "claim.99").exists, "the claim is damaged")
+    started.call("jobs.cancel", {"id": job_id})
+    assert ended(started, job_id)["state"] == "CANCELLED"

@@ -89,6 +89,7 @@ class FakeRunner:
         self.cancelled: list[str] = []
         self.seen: dict[str, Observation] = {}
         self.fail_with: OSError | None = None
+        self.alive: set[str] = set()
 
     def launch(self, launch: Launch) -> None:
         if self.fail_with is not None:
@@ -101,6 +102,12 @@ class FakeRunner:
 
     def cancel(self, directory: Path, key: str) -> None:
         self.cancelled.append(key)
+
+    def lives(self, key: str) -> bool:
+        return key in self.alive
+
+    def kill(self, key: str) -> None:
+        self.alive.discard(key)
 
     def end(self, key: str, cause: str = "exit", rc: int | None = 0) -> None:
         """Let the run end."""

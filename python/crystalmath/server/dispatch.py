@@ -140,7 +140,8 @@ def reply_to(call: InlineCall, functions: Mapping[str, Handler], max_bytes: int)
         )
         return None if request.is_notification else reply
     params = request.element.get("params", _NO_PARAMS)
-    if type(params) is not dict and type(params) is not list:
+    # An array with elements is refused by the method; an empty one would pass as no params at all.
+    if type(params) is not dict and not (type(params) is list and params):
         error = _params_error([("", "params is an object")], call)
         call.code = INVALID_PARAMS
         reply = envelope.error_reply(request.id, error.code, error.message, error.data)

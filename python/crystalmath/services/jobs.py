@@ -355,7 +355,10 @@ class JobsService:
         if state != "CANCELLING":
             waiting = tuple(s for s in UNFINISHED if s != "CANCELLING")
             why = "cancel asked by the user"
-            self._store.move(Move(job_id, waiting, "CANCELLING", self._clock(), why=why))
+            # A step that waits for its next try must not keep the cancel waiting.
+            calm = {"tries": 0, "next_try_at": None, "last_error": None, "attention": None}
+            move = Move(job_id, waiting, "CANCELLING", self._clock(), why=why, changes=calm)
+            self._store.move(move)
             state = self._store.row(job_id)["state"]
         return JobOutcome(id=job_id, ok=True, state=state, message="will be ended")
 

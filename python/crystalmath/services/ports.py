@@ -358,3 +358,9 @@ class Runner(Protocol):
 
         A launched run that no supervisor has claimed yet is claimed here, so that it never starts.
         """
+
+    def lives(self, key: str) -> bool:
+        """Whether any process of the job lives, whatever has become of its directory."""
+
+    def kill(self, key: str) -> None:
+        """End every process of the job at once, where its directory no longer tells how."""

@@ -104,7 +104,10 @@ class Pump:
         """
         self._each("CREATED", self._steps.write)
         for job_id, parent, state in self._store.doomed():
-            self._steps.doom(job_id, parent, state)
+            self._guarded(
+                self._store.row(job_id),
+                lambda row, p=parent, s=state: self._steps.doom(row["id"], p, s),  # type: ignore[misc]
+            )
         self._each("CANCELLING", self._cancel)
         self._each("SUBMITTED", self._steps.poll)
         self._each("RUNNING", self._steps.poll)
@@ -187,4 +190,6 @@ def _sentence(error: Exception) -> str:
         return error.message
     if isinstance(error, OSError) and error.strerror:
         return f"this machine refused: {error.strerror}"
+    if isinstance(error, OSError) and error.args and error.errno is None:
+        return str(error)  # our own words: the system's have a number
     return "an internal error; the log has the details"

@@ -21,6 +21,14 @@ from crystalmath.services.ports import CodeAdapter, Launch, Observation, Runner,
 from crystalmath.services.ports_store import Move, Row, Store
 from crystalmath.services.submission import decode_prepared
 
+LAUNCHED = "launched"
+"""The scheduler's word for a job whose supervisor has taken it, until it is seen running."""
+
+
+def _was_launched(row: Row) -> bool:
+    """Whether a supervisor has ever had the job: then it must not be started again."""
+    return row["state"] == "RUNNING" or row["scheduler_state"] is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -88,6 +96,9 @@ class Steps:
         if seen.phase == "vanished":
             # A program between fork and exec does not carry the key yet: one look is no proof.
             seen = self.runner.observe(directory, row["uuid"])
+        if seen.phase == "unclaimed" and _was_launched(row):
+            # Its bookkeeping is gone, by the job's own doing or a user's. Never start it again.
+            seen = Observation("running" if self.runner.lives(row["uuid"]) else "vanished")
         if seen.phase == "unclaimed":
             # The daemon was killed, or the machine refused, between the two halves of `submit`.
             self._launch(row)
@@ -137,6 +148,12 @@ class Steps:
         if seen.phase == "unclaimed":
             # The daemon alone launches, on this thread: what is not claimed now never will be.
             seen = self.runner.observe(directory, key)
+        if seen.phase == "unclaimed" and _was_launched(row):
+            if self.runner.lives(key):
+                if act:
+                    self.runner.kill(key)
+                return
+            seen = Observation("vanished", t_start=row["started_at"])
         if seen.phase == "unclaimed":
             self._cancelled(row, "it had not started", None)
         elif seen.phase == "ended" and seen.end is not None and seen.end.cause != "cancel":
@@ -189,6 +206,15 @@ class Steps:
                 argv=prepared.argv,
                 env={"OMP_NUM_THREADS": threads, **prepared.env},
                 walltime_s=row["walltime_s"],
+            )
+        )
+        self.store.move(
+            Move(
+                job_id=row["id"],
+                expected=("SUBMITTED",),
+                state=None,
+                at=self.clock(),
+                changes={"scheduler_state": LAUNCHED},
             )
         )
 

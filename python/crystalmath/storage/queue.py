@@ -38,6 +38,19 @@ DOOMED = (
     .order_by(jobs.c.id)
 )
 
+WAITING_CHILD = (
+    select(jobs.c.id)
+    .where(
+        jobs.c.state.in_(("CREATED", "STAGED")),
+        job_after.c.job_id == jobs.c.id,
+        job_after.c.parent_id == bindparam("id"),
+        _parents.c.id == job_after.c.parent_id,
+        _parents.c.state.in_(("FAILED", "CANCELLED")),
+    )
+    .limit(1)
+)
+"""A job that is about to fail with a parent; without the parent it would be startable."""
+
 NEXT_TRY = select(func.min(jobs.c.next_try_at)).where(jobs.c.state.not_in(sorted(TERMINAL)))
 
 

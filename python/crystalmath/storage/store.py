@@ -232,6 +232,12 @@ class JobStore:
     def delete(self, job_id: int) -> bool:
         """See ``Store.delete``."""
         with self._write() as (connection, made):
+            child = connection.execute(queue.WAITING_CHILD, {"id": job_id}).scalar_one_or_none()
+            if child is not None:
+                raise Conflict(
+                    f"job {child} waits for job {job_id}",
+                    hint="try again in a moment: it fails, since that job did not complete",
+                )
             gone = connection.execute(
                 delete(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(list(TERMINAL)))
             )

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from crystalmath.contract.jobs import CancelJobsParams
+from crystalmath.contract.jobs import CancelJobsParams, DeleteParams
 from crystalmath.services.ports import Observation, Progress, Verdict
 from support.service_fakes import Bench
 
@@ -198,3 +198,57 @@ def test_turn_says_whether_to_look_again_soon(bench: Bench) -> None:
     bench.runner.end(bench.key(job))
     bench.pump.turn()
     assert bench.pump.turn() is False
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_a_job_whose_bookkeeping_vanished_is_never_started_again(bench: Bench, turns: int) -> None:
+    job = bench.submit()
+    for _ in range(turns):
+        bench.pump.turn()
+    key = bench.key(job)
+    bench.runner.seen.pop(key)
+    bench.runner.alive.add(key)
+    bench.pump.turn()
+    assert bench.state(job) == "RUNNING"
+    bench.runner.alive.clear()
+    bench.pump.turn()
+    assert bench.state(job) == "COMPLETED"
+    assert len(bench.runner.launched) == 1
+
+
+def test_cancelling_a_job_whose_bookkeeping_vanished_ends_its_processes(bench: Bench) -> None:
+    job = bench.submit()
+    bench.pump.turn()
+    bench.pump.turn()
+    key = bench.key(job)
+    bench.runner.seen.pop(key)
+    bench.runner.alive.add(key)
+    bench.service.cancel(CancelJobsParams(id=job))
+    bench.pump.turn()
+    assert bench.runner.alive == set()
+    bench.pump.turn()
+    assert bench.state(job) == "CANCELLED"
+    assert bench.store.events(job)[-1]["why"] == "its processes have ended"
+
+
+def test_a_cancel_does_not_wait_for_a_postponed_step(bench: Bench) -> None:
+    bench.runner.fail_with = OSError(errno.ENOSPC, "No space left on device")
+    job = bench.submit()
+    bench.pump.turn()
+    bench.service.cancel(CancelJobsParams(id=job))
+    bench.pump.turn()
+    assert bench.state(job) == "CANCELLED"
+
+
+def test_a_failed_parent_cannot_be_deleted_under_its_child(bench: Bench) -> None:
+    parent = bench.submit()
+    child = bench.submit(after=[parent])
+    bench.code.verdict = Verdict(completed=False, reason="crashed", message="boom")
+    bench.pump.turn()
+    bench.runner.end(bench.key(parent))
+    bench.pump.turn()
+    (outcome,) = bench.service.delete(DeleteParams(ids=[parent])).data
+    assert (outcome.ok, outcome.kind) == (False, "conflict")  # type: ignore[union-attr]
+    bench.pump.turn()
+    assert bench.state(child) == "FAILED"
+    assert bench.service.delete(DeleteParams(ids=[parent])).data[0].ok  # type: ignore[union-attr]

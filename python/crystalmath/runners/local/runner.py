@@ -142,7 +142,10 @@ class LocalRunner:
         if newest == 0 or (newest not in claimed and _withdraw(directory, newest, key)):
             return
         seen = _look(directory, newest, key)
-        if seen.phase not in _ALIVE or seen.handle is None:
+        if seen.phase not in _ALIVE:
+            return
+        if seen.handle is None:
+            self.kill(key)
             return
         if procfs.alive(seen.handle.pid, seen.handle.pid_start):
             # CONT, because a stopped supervisor could not act.
@@ -151,6 +154,16 @@ class LocalRunner:
                     os.kill(seen.handle.pid, signum)
         else:
             self._cancel_orphans(directory, newest, key)
+
+    def lives(self, key: str) -> bool:
+        """Tell whether any process carries the key."""
+        return not procfs.gone(key)
+
+    def kill(self, key: str) -> None:
+        """Send KILL to every process that carries the key."""
+        for pid in procfs.members(key):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
     def _write_document(self, launch: Launch) -> None:
         Path(receipts.path_of(launch.directory)).mkdir(mode=0o700, exist_ok=True)
@@ -263,6 +276,9 @@ def _withdraw(directory: Path, attempt: int, key: str) -> bool:
 
 def _look(directory: Path, attempt: int, key: str) -> Observation:
     """Say where a claimed attempt is."""
+    if receipts.owner_of(directory, attempt) is None:
+        # The claim is damaged: all that is left to ask are the processes.
+        return Observation("vanished" if procfs.gone(key) else "running")
     owner = _check_owner(directory, attempt, key)
     start = receipts.receipt(directory, attempt, "start.json")
     identity = start if start is not None else owner
