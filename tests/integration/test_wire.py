@@ -52,6 +52,7 @@ def outcome(reply: Any) -> tuple[int | None, Any]:
         (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"system.ping"}', (None, 2)),
         (b'{"jsonrpc":"2.0","id":1,"method":"rpc.x"}', (-32601, 1)),
         (b'{"jsonrpc":"2.0","id":1,"method":"system.ping","params":[1]}', (-32602, 1)),
+        (b'{"jsonrpc":"2.0","id":1,"method":"system.ping","params":[]}', (-32602, 1)),
         (b'{"jsonrpc":"2.0","id":1,"method":"system.ping","params":5}', (-32602, 1)),
         (b'{"jsonrpc":"2.0","id":1,"method":"system.ping","params":null}', (-32602, 1)),
         (b'{"jsonrpc":"2.0","id":1,"method":"system.ping","params":{"x":1}}', (-32602, 1)),
