@@ -13,6 +13,8 @@ from crystalmath.structures.raw import RawStructure
 
 MIN_DISTANCE_A = 0.5
 """Atoms closer than this (Å) are duplicates: the shortest bond, H2, has 0.74 Å."""
+MAX_LENGTH_A = 1e5
+"""Å, 10 µm: no cell of atoms is longer; beyond, the numbers overflow."""
 MIN_VOLUME_A3 = 1.0
 SHORT_BOND = 0.7
 """Times the sum of the covalent radii: shorter distances are warned of."""
@@ -45,6 +47,9 @@ def _check_cell(raw: RawStructure) -> None:
         return
     if not np.isfinite(raw.lattice).all():
         _refuse(f"the lattice holds a number that is not finite: {raw.lattice.tolist()}")
+    longest = float(np.abs(raw.lattice).max())
+    if longest > MAX_LENGTH_A:
+        _refuse(f"an axis of the cell is {longest:.3g} Å long", "are the lengths in Å?")
     volume = float(np.linalg.det(raw.lattice))
     if abs(volume) < MIN_VOLUME_A3:
         _refuse(f"the volume of the cell is {abs(volume):.3g} Å³", "are the lengths in Å?")

@@ -113,6 +113,7 @@ def test_requests_that_are_wrong_on_their_face(arguments: dict[str, str], field:
         ("0\n\n", "no atoms"),
         ("2\n\nMg 0 0 0\nO 0 0 0.4\n", "Mg 1 and O 2 are 0.400 Å apart"),
         ('1\nLattice="1 0 0 0 1 0 0 0 0.9"\nH 0 0 0\n', "volume of the cell is 0.9"),
+        ('1\nLattice="1e308 0 0 0 1 0 0 0 9"\nH 0 0 0\n', "axis of the cell is 1e"),
         ('1\nLattice="9 0 0 0 9 0 0 0 0.4"\nH 0 0 0\n', "periodic image"),
         ('1\nLattice="1 2" Properties=species:S:1:pos:R:3\nH 0 0 0\n', "cannot be read"),
     ],
