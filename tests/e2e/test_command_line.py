@@ -18,13 +18,14 @@ COPPER = ("submit", "examples/copper.cif", "--task", "relax", "--engine", "emt")
 
 
 def test_one_command_ends_with_a_relaxed_crystal(terminal: Terminal) -> None:
+    assert not terminal.daemon.answers()
     done = terminal.run(*COPPER, "--wait")
     assert done.returncode == 0, done.stderr
+    assert terminal.daemon.answers(), "the daemon was started by itself, and stays"
     lattice = re.search(r"a = (\d\.\d+) Å", done.stdout)
     assert lattice is not None, done.stdout
     assert float(lattice[1]) == pytest.approx(3.590, abs=0.002)
     assert re.search(r"energy +-0\.028\d* eV", done.stdout)
-    assert "starting the daemon" in done.stderr
     for later in (("show", "1"), ("log", "1")):
         shown = terminal.run(*later)
         assert shown.returncode == 0
