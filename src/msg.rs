@@ -180,6 +180,9 @@ pub enum Effect {
         /// The directory.
         path: PathBuf,
     },
+    /// Be told how the log of this job grows, instead of the one before, also on every later
+    /// connection; it comes as [`Msg::LogGrown`].
+    WatchLog(Option<i64>),
     /// Look at what a file of this machine is; the answer comes as [`Msg::FileSeen`].
     LookAtFile {
         /// Number of the answer.

@@ -117,6 +117,12 @@ impl<'a> Cx<'a> {
         self.effects.push(Effect::ListDirectory { id, path });
     }
 
+    /// Be told by [`Event::LogGrown`](crate::screens::Event::LogGrown) how the log of this job
+    /// grows, instead of the one before; where the daemon has events.
+    pub fn watch_log(&mut self, job: Option<i64>) {
+        self.effects.push(Effect::WatchLog(job));
+    }
+
     /// Look at what a file of this machine is.
     pub fn look_at_file(&mut self, slot: &'static str, path: PathBuf) {
         let id = self.requests.work(self.screen, slot);

@@ -15,6 +15,8 @@ pub struct Data {
     pub jobs: JobStore,
     /// The connection.
     pub link: Link,
+    /// Whether the daemon tells what happens by itself.
+    pub has_events: bool,
     /// The time, in seconds since 1970.
     pub now: f64,
     /// What is known of this program's own surroundings.

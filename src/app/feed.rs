@@ -36,7 +36,6 @@ pub(super) enum FeedCall {
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     instance: Option<String>,
-    has_events: bool,
     rev: Option<i64>,
     /// The reading under way: its number, the revision of its first page, the jobs seen.
     reading: Option<Reading>,
@@ -74,7 +73,7 @@ impl Model {
             self.feed.rev = None;
             self.feed.instance = Some(server.instance.clone());
         }
-        self.feed.has_events = false;
+        self.data.has_events = false;
         let subscribe = self.requests.call(
             Owner::Feed(FeedCall::Subscribe),
             "events.subscribe",
@@ -129,7 +128,7 @@ impl Model {
     ) -> Vec<Effect> {
         match (call, result) {
             (FeedCall::Subscribe, Ok(_)) => {
-                self.feed.has_events = true;
+                self.data.has_events = true;
                 self.feed.poll_at = None;
                 Vec::new()
             }
@@ -154,7 +153,7 @@ impl Model {
 
     /// There will be no events: ask instead.
     pub(super) fn feed_refused(&mut self, error: &IpcError) -> Vec<Effect> {
-        self.feed.has_events = false;
+        self.data.has_events = false;
         if error.kind() != "not_implemented" && error.kind() != "disconnected" {
             self.toast(
                 crate::msg::Tone::Warn,
@@ -229,7 +228,7 @@ impl Model {
         if std::mem::take(&mut self.feed.again) {
             return self.feed_read(None);
         }
-        if !self.feed.has_events {
+        if !self.data.has_events {
             self.feed_rest(POLL_S);
         }
         Vec::new()

@@ -26,6 +26,7 @@ impl Worker {
             Effect::Call { id, method, params } => {
                 self.service.call(id, method, params, &self.messages);
             }
+            Effect::WatchLog(job) => self.service.watch_log(job),
             Effect::Connect { start } => self.service.connect(start, &self.messages),
             Effect::ListDirectory { id, path } => {
                 let work = move || Msg::Directory {

@@ -20,4 +20,8 @@ pub trait Service: Send {
 
     /// Call a method; the answer comes as [`Msg::Reply`], always and once.
     fn call(&mut self, id: u64, method: &'static str, params: Value, messages: &Sender<Msg>);
+
+    /// Tell how the log of this job grows, as [`Msg::LogGrown`], and of no other; a service without
+    /// events tells nothing.
+    fn watch_log(&mut self, _job: Option<i64>) {}
 }

@@ -203,8 +203,7 @@ impl JobScreen {
         let taken = self.log.reply(slot, tag, result, cx)
             || self.plots.reply(slot, result, current, cx)
             || self.files.reply(slot, tag, result, area, cx)
-            || self.input.reply(slot, tag, result, cx)
-            || self.watch.reply(slot, tag, result, cx);
+            || self.input.reply(slot, tag, result, cx);
         if !taken {
             self.continued(slot, tag, result, cx);
         }
@@ -342,7 +341,7 @@ impl Screen for JobScreen {
                 self.watch.set(None, cx);
             }
             Event::Resync => {
-                self.watch.forget();
+                self.watch.set(None, cx);
                 self.read(cx);
             }
             Event::Resized => cx.redraw(),
@@ -423,7 +422,7 @@ impl Screen for JobScreen {
 impl JobScreen {
     /// When the log is to be asked for more, where the daemon does not tell by itself.
     fn log_wake_at(&self, data: &Data) -> Option<f64> {
-        let told = self.watch.is_told() && matches!(self.log.source(), Source::Stream(_));
+        let told = self.watch.is_told(data) && matches!(self.log.source(), Source::Stream(_));
         let wanted = self.tab == Tab::Log && self.runs(data) && data.is_live() && !told;
         wanted.then(|| self.log.wake_at()).flatten()
     }

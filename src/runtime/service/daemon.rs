@@ -11,7 +11,7 @@ use super::Service;
 use crate::error::{IpcError, Result};
 use crate::ipc::{ConnState, IpcClient, Options};
 use crate::msg::{Link, Msg, Server, Tone};
-use crate::rpc::types::Event;
+use crate::rpc::types::{Event, LogGrown};
 use crate::rpc::{EventSource as _, Notification, SCHEMA_SHA256, Subscription};
 
 /// Between two looks at the state of the connection.
@@ -25,6 +25,7 @@ pub struct Daemon {
     open: Arc<Opener>,
     client: Arc<Mutex<Option<IpcClient>>>,
     subscription: Option<Subscription>,
+    log: Option<Subscription>,
 }
 
 impl Daemon {
@@ -35,6 +36,7 @@ impl Daemon {
             open: Arc::new(open),
             client: Arc::default(),
             subscription: None,
+            log: None,
         }
     }
 
@@ -103,6 +105,21 @@ impl Service for Daemon {
             let _ = messages.send(Msg::Reply { id, result });
         }
     }
+
+    fn watch_log(&mut self, job: Option<i64>) {
+        let topic = job.map(|job| format!("log:{job}"));
+        let wanted = topic.zip(self.client());
+        self.log = wanted.map(|(topic, client)| client.subscribe(&[topic.as_str()]));
+    }
+}
+
+/// What a log event means to the UI; nothing where the topic names no job.
+fn grown(event: &LogGrown) -> Option<Msg> {
+    Some(Msg::LogGrown {
+        job: event.topic.strip_prefix("log:")?.parse().ok()?,
+        stream: event.stream.as_str().to_owned(),
+        bytes: u64::try_from(event.size).ok()?,
+    })
 }
 
 fn connect(open: &Opener, start: bool, messages: &Sender<Msg>) -> Result<IpcClient> {
@@ -130,17 +147,18 @@ fn listen(client: &IpcClient, messages: &Sender<Msg>) {
 fn told(notification: Notification) -> Vec<Msg> {
     match notification {
         Notification::Events(events) => {
-            let (mut changed, mut gone) = (Vec::new(), Vec::new());
+            let (mut changed, mut gone, mut logs) = (Vec::new(), Vec::new(), Vec::new());
             for event in events {
                 match event {
                     Event::Job(row) => changed.push(row.job),
                     Event::JobRemoved(row) => gone.push(row.id),
+                    Event::Log(event) => logs.extend(grown(&event)),
                     _ => {}
                 }
             }
             let changed = (!changed.is_empty()).then(|| Msg::JobsChanged(changed));
             let gone = (!gone.is_empty()).then(|| Msg::JobsGone(gone));
-            changed.into_iter().chain(gone).collect()
+            changed.into_iter().chain(gone).chain(logs).collect()
         }
         Notification::Resync(_) => vec![Msg::Resync],
         Notification::Refused { error, .. } => vec![Msg::NoEvents(error)],
