@@ -27,6 +27,7 @@ impl Model {
         let opening = self
             .screens
             .iter()
+            .filter(|(spec, _)| spec.id != self.focused())
             .filter_map(|(spec, _)| spec.opened_by)
             .filter(|action| !own.contains(action));
         let general = Action::all()

@@ -171,7 +171,7 @@ impl NewJob {
                     title: self.title_of(&field.key, word),
                     chosen: word == field.input.text(),
                 };
-                let mut choices: Vec<Choice> = words.iter().map(choice).collect();
+                let mut choices = Vec::new();
                 if field.key != form::CODE && !field.spec.required {
                     choices.push(Choice {
                         name: String::new(),
@@ -179,6 +179,7 @@ impl NewJob {
                         chosen: field.input.is_empty(),
                     });
                 }
+                choices.extend(words.iter().map(choice));
                 let picker = Picker {
                     title: field.spec.label.clone(),
                     choices,

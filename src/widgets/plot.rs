@@ -163,7 +163,10 @@ fn axes(plot: &Plot, (x, y): (Span, Span), area: Rect, buf: &mut Buffer, theme: 
     text::put(buf, (inner.x, inner.bottom()), &rule, inner.width, style);
     let corner = (inner.x - 1, inner.bottom());
     text::put(buf, corner, glyphs.corners[2], 1, style);
-    x_labels(x, inner, buf, theme);
+    // Nobody makes half a step.
+    let mut abscissas = plot.curves.iter().flat_map(|curve| &curve.points);
+    let whole = abscissas.all(|(x, _)| x.fract() == 0.0);
+    x_labels(x, if whole { 1.0 } else { 0.0 }, inner, buf, theme);
     if named {
         let label = text::fit(&plot.x_label, usize::from(inner.width), glyphs.more);
         let columns = u16::try_from(text::width(&label)).unwrap_or(0);
@@ -189,7 +192,7 @@ fn y_ticks(plot: &Plot, y: Span, wanted: usize) -> Vec<(f64, String)> {
             })
             .collect();
     }
-    let (ticks, step) = round_ticks(y, wanted);
+    let (ticks, step) = round_ticks(y, wanted, 0.0);
     ticks
         .into_iter()
         .map(|tick| (tick, tick_text(tick, step)))
@@ -197,9 +200,9 @@ fn y_ticks(plot: &Plot, y: Span, wanted: usize) -> Vec<(f64, String)> {
 }
 
 /// The numbers below the axis, as many as stand apart.
-fn x_labels(x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
+fn x_labels(x: Span, least: f64, inner: Rect, buf: &mut Buffer, theme: &Theme) {
     let style = theme.style(Role::Axis);
-    let (ticks, step) = round_ticks(x, usize::from(inner.width / 12).clamp(1, 10));
+    let (ticks, step) = round_ticks(x, usize::from(inner.width / 12).clamp(1, 10), least);
     let mut free = inner.x;
     for tick in ticks {
         let label = tick_text(tick, step);

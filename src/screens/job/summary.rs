@@ -180,18 +180,27 @@ fn results(lines: &mut Lines, job: &Job) {
             Value::Object(inner)
                 if !matches!(name.as_str(), "engine" | "structure" | "lattice") =>
             {
-                for (part, value) in inner {
-                    scalar(lines, &format!("{name} {part}"), value);
+                let parts: Vec<String> = inner
+                    .iter()
+                    .filter_map(|(part, value)| {
+                        let (words, told) = scalar(part, value)?;
+                        Some(format!("{words} {told}"))
+                    })
+                    .collect();
+                lines.add(&name.replace('_', " "), parts.join(", "), Role::Text);
+            }
+            value if !TOLD.contains(&name.as_str()) => {
+                if let Some((words, told)) = scalar(name, value) {
+                    lines.add(&words, told, Role::Text);
                 }
             }
-            value if !TOLD.contains(&name.as_str()) => scalar(lines, name, value),
             _ => {}
         }
     }
 }
 
-/// A member of the results that is one value.
-fn scalar(lines: &mut Lines, name: &str, value: &Value) {
+/// A member of the results that is one value: its name in words, and the value with its unit.
+fn scalar(name: &str, value: &Value) -> Option<(String, String)> {
     let (words, unit) = units::split(name);
     let value = match value {
         Value::Number(number) => match number.as_i64() {
@@ -200,9 +209,9 @@ fn scalar(lines: &mut Lines, name: &str, value: &Value) {
         },
         Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
         Value::String(text) => text.clone(),
-        _ => return,
+        _ => return None,
     };
-    lines.add(&words, format!("{value} {unit}").trim_end(), Role::Text);
+    Some((words, format!("{value} {unit}").trim_end().to_owned()))
 }
 
 fn lattice_text(lattice: &Map<String, Value>) -> (Option<String>, Option<String>) {
@@ -243,10 +252,13 @@ fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
     lines.add("where", words::place(job), Role::Text);
     if let Some(job) = detail {
         let asked = &job.resources;
-        let mut parts = vec![format!(
-            "{} processes × {} threads",
-            asked.ntasks, asked.cpus_per_task
-        )];
+        let some = |count: i64, one: &str, many: &str| {
+            format!("{count} {}", if count == 1 { one } else { many })
+        };
+        let mut parts = vec![
+            some(asked.ntasks, "process", "processes"),
+            format!("{} each", some(asked.cpus_per_task, "thread", "threads")),
+        ];
         if asked.nodes > 1 {
             parts.insert(0, format!("{} nodes", asked.nodes));
         }

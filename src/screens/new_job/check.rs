@@ -93,9 +93,8 @@ impl NewJob {
             IpcError::Rpc { message, data, .. } => faults_of(&self.form, data, message),
             error => (Vec::new(), Some(error_text(error))),
         };
-        let hint = error
-            .hint()
-            .filter(|_| !faults.is_empty() || whole.is_some());
+        // What the command line would need says nothing to a form.
+        let hint = error.hint().filter(|hint| !hint.starts_with("--"));
         for (key, text) in faults.into_iter().rev() {
             // With one fault the hint belongs to it.
             let text = match &hint {

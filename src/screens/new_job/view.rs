@@ -12,7 +12,7 @@ use crate::theme::Role;
 use crate::widgets::{log, scrollbar, text};
 
 /// Columns of the names of fields.
-const NAMES: u16 = 20;
+const NAMES: u16 = 23;
 /// Rows below the form that explain the field.
 const HELP: u16 = 3;
 
@@ -381,7 +381,10 @@ fn value_words(job: &NewJob, index: usize) -> (String, Role) {
     match chosen.filter(|words| !words.is_empty()) {
         Some(words) => (format!("({words})"), Role::Dim),
         None if field.key == CODE || field.spec.required => ("(needed)".into(), Role::Warn),
-        None => ("(-)".into(), Role::Dim),
+        None if matches!(field.spec.kind, Kind::Choice(_)) => {
+            ("(as the code decides)".into(), Role::Dim)
+        }
+        None => ("-".into(), Role::Dim),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation as _;
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 const TAB: usize = 8;
 /// The most rows that one line is broken into.
@@ -56,7 +56,7 @@ pub fn clean(line: &str) -> Cow<'_, str> {
             }
             c => {
                 shown.push(c);
-                column += 1;
+                column += c.width().unwrap_or(0);
             }
         }
     }
@@ -196,6 +196,7 @@ mod tests {
         assert_eq!(clean("\u{202e}evil"), "\u{fffd}evil");
         assert_eq!(clean("ab\u{8}c"), "ac");
         assert_eq!(clean("a\tb\t\tc"), "a       b               c");
+        assert_eq!(clean("日本\tc"), "日本    c");
         assert!(
             clean("\u{1}\u{2}\u{3}\u{fffd}\u{85}")
                 .chars()

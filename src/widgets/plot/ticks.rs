@@ -51,9 +51,10 @@ impl Span {
     }
 }
 
-/// Round values within the interval, about `wanted` of them, and the step between them.
+/// Round values within the interval, about `wanted` of them but at least `least` apart, and the step
+/// between them.
 #[must_use]
-pub fn round_ticks(span: Span, wanted: usize) -> (Vec<f64>, f64) {
+pub fn round_ticks(span: Span, wanted: usize, least: f64) -> (Vec<f64>, f64) {
     // A handful.
     #[allow(clippy::cast_precision_loss)]
     let rough = (span.high - span.low) / wanted.max(1) as f64;
@@ -61,8 +62,10 @@ pub fn round_ticks(span: Span, wanted: usize) -> (Vec<f64>, f64) {
     let step = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|factor| factor * power)
-        .find(|step| *step >= rough * 0.999)
-        .unwrap_or(10.0 * power);
+        // Rather half as many again than half as many.
+        .find(|step| *step >= rough / 1.5)
+        .unwrap_or(10.0 * power)
+        .max(least);
     if !step.is_finite() || step <= 0.0 {
         return (vec![span.low], 1.0);
     }
@@ -143,7 +146,7 @@ mod tests {
     use super::*;
 
     fn texts(low: f64, high: f64, wanted: usize) -> Vec<String> {
-        let (ticks, step) = round_ticks(Span { low, high }, wanted);
+        let (ticks, step) = round_ticks(Span { low, high }, wanted, 0.0);
         ticks.iter().map(|tick| tick_text(*tick, step)).collect()
     }
 
@@ -155,13 +158,13 @@ mod tests {
             texts(-0.03, 0.02, 5),
             ["-0.03", "-0.02", "-0.01", "0.00", "0.01", "0.02"]
         );
-        assert_eq!(texts(0.13, 0.97, 4), ["0.5"]);
+        assert_eq!(texts(0.13, 0.97, 4), ["0.2", "0.4", "0.6", "0.8"]);
         assert_eq!(
             texts(-15_844.527_27, -15_844.527_25, 2),
             ["-15844.52727", "-15844.52726", "-15844.52725"]
         );
         for (low, high) in [(1e-9, 3e-9), (-4e12, 7e12), (0.999, 1.001), (-1e-3, 0.0)] {
-            let (ticks, _) = round_ticks(Span { low, high }, 5);
+            let (ticks, _) = round_ticks(Span { low, high }, 5, 0.0);
             assert!((1..=11).contains(&ticks.len()), "{low} {high} {ticks:?}");
             let room = (high - low) * 1e-5;
             assert!(ticks.iter().all(|t| *t >= low - room && *t <= high + room));

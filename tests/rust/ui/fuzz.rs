@@ -4,10 +4,13 @@
 
 use crystalmath::error::IpcError;
 use crystalmath::keymap::{Code, Key};
-use crystalmath::msg::{Action, Effect, Link, Mouse, Msg, Tone};
+use crystalmath::msg::{Action, Effect, Entry, Link, Mouse, Msg, Tone};
 use crystalmath::rpc::types::{JobState, JobSummary};
-use serde_json::json;
+use crystalmath::submission::Kind;
+use serde_json::{Value, json};
 
+use super::job::{detail, files};
+use super::new_job::codes;
 use super::{NOW, Ui, job, page, ready};
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
@@ -81,6 +84,73 @@ fn some(numbers: &mut Numbers) -> JobSummary {
     job
 }
 
+const PIECES: &[&str] = &[
+    "step 1\n",
+    " 10%\r 50%\r",
+    "\u{1b}[31m",
+    "\u{1b}]0;",
+    "\n\n",
+    "晶\u{301}👩\u{200d}",
+    "\0\u{9b}\u{202e}",
+    "\t",
+    "\u{fffd}\u{fffd}",
+    "a rather long piece of text without a line end ",
+];
+
+fn words(numbers: &mut Numbers) -> String {
+    let count = numbers.below(40);
+    (0..count).map(|_| *numbers.pick(PIECES)).collect()
+}
+
+fn entry(numbers: &mut Numbers) -> Entry {
+    Entry {
+        name: (0..numbers.below(12))
+            .map(|_| *numbers.pick(CHARS))
+            .collect(),
+        is_dir: numbers.below(3) == 0,
+        bytes: numbers.next(),
+    }
+}
+
+/// An answer of the right sort for most methods, with odd contents.
+fn answer(numbers: &mut Numbers, method: &str) -> Value {
+    match method {
+        "jobs.log" | "jobs.read_file" => {
+            let text = words(numbers);
+            let start = numbers.below(3000);
+            json!({"data": {
+                "text": text, "start": start, "offset": start + text.len(),
+                "size": numbers.pick(&[0, 100, 2000, 1_000_000_000]),
+                "eof": numbers.below(2) == 0, "path": numbers.pick(&["a.log", "b.log"]),
+            }})
+        }
+        "jobs.get" => detail(&some(numbers)),
+        "jobs.files" => files(),
+        "jobs.series" => {
+            let odd = [
+                Some(0.0),
+                Some(-1.0),
+                None,
+                Some(1e308),
+                Some(-1e308),
+                Some(5e-324),
+            ];
+            let y: Vec<Option<f64>> = (0..numbers.below(9)).map(|_| *numbers.pick(&odd)).collect();
+            let x: Vec<Option<f64>> = (0..numbers.below(9)).map(|_| *numbers.pick(&odd)).collect();
+            json!({"data": {"series": {"energy": {"x": x, "y": y, "unit": "eV"},
+                                       "晶": {"x": [], "y": [1.0, null]}}}})
+        }
+        "codes.list" => codes(),
+        "jobs.submit" => match numbers.below(3) {
+            0 => json!({"data": {"job": some(numbers)}}),
+            1 => json!({"data": {"dry_run": {"files": [{"path": "x", "content": words(numbers)}],
+                                             "argv": ["a"], "task": words(numbers)}}}),
+            _ => json!({"data": {}}),
+        },
+        _ => json!({"data": {"job": some(numbers), "fix": words(numbers), "changes": [{}]}}),
+    }
+}
+
 fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
     let place = |numbers: &mut Numbers| u16::try_from(numbers.below(200)).unwrap();
     match numbers.below(24) {
@@ -112,6 +182,9 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
                 id,
                 result: match numbers.below(3) {
                     0 => Err(IpcError::Protocol("garbage".into())),
+                    _ if method != "jobs.list" && numbers.below(4) > 0 => {
+                        Ok(answer(numbers, method))
+                    }
                     1 if method == "jobs.list" => Ok(page(
                         &[some(numbers)],
                         5,
@@ -120,10 +193,32 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
                     _ => Ok(json!({"status": "ok", "data": [{"id": 3, "ok": false}]})),
                 },
             },
+            Some(Effect::ListDirectory { id, .. }) => Msg::Directory {
+                id,
+                result: match numbers.below(3) {
+                    0 => Err("no".into()),
+                    _ => Ok((0..numbers.below(60)).map(|_| entry(numbers)).collect()),
+                },
+            },
+            Some(Effect::LookAtFile { id, .. }) => Msg::FileSeen {
+                id,
+                result: [
+                    Ok(Kind::Structure),
+                    Ok(Kind::Program),
+                    Ok(Kind::Unknown),
+                    Err("no".into()),
+                ][numbers.below(4)]
+                .clone(),
+            },
             _ => Msg::Reply {
                 id: numbers.next(),
                 result: Ok(json!(null)),
             },
+        },
+        14 => Msg::LogGrown {
+            job: i64::try_from(numbers.below(60)).unwrap(),
+            stream: ["output", "stderr", "?"][numbers.below(3)].into(),
+            bytes: numbers.next() % 5000,
         },
         _ => Msg::Key(key(numbers)),
     }
@@ -131,7 +226,7 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
 
 #[test]
 fn nothing_panics() {
-    for seed in 0..20 {
+    for seed in 0..40 {
         let mut numbers = Numbers(seed);
         let sizes = [(80, 24), (120, 40), (40, 8), (200, 10), (1, 1), (0, 0)];
         let mut size = *numbers.pick(&sizes);

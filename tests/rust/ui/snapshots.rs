@@ -73,6 +73,11 @@ fn check(name: &str, text: &str) {
 }
 
 fn each(name: &str, prepare: impl Fn(&mut Ui)) {
+    each_named(&format!("jobs_{name}"), prepare);
+}
+
+/// Compare the picture in both sizes, with and without colour.
+pub fn each_named(name: &str, prepare: impl Fn(&mut Ui)) {
     for size in SIZES {
         for no_colour in [false, true] {
             let config = Config {
@@ -82,7 +87,7 @@ fn each(name: &str, prepare: impl Fn(&mut Ui)) {
             let mut ui = Ui::with(config, size);
             prepare(&mut ui);
             let colour = if no_colour { "plain" } else { "colour" };
-            let name = format!("jobs_{name}_{}x{}_{colour}", size.0, size.1);
+            let name = format!("{name}_{}x{}_{colour}", size.0, size.1);
             let buffer = ui.buffer(size);
             if no_colour {
                 let coloured = buffer.content().iter().any(|cell| {

@@ -180,11 +180,10 @@ fn place(view: &LogView, area: Rect, buf: &mut Buffer, theme: &Theme) {
         if start == 0 && end >= view.size {
             parts.push(text::bytes(view.size));
         } else {
+            let size = text::bytes(view.size);
             parts.push(format!(
-                "{} to {} of {}",
-                text::bytes(start),
-                text::bytes(end),
-                text::bytes(view.size)
+                "to {} % of {size}",
+                end.saturating_mul(100) / view.size
             ));
         }
     }
