@@ -9,6 +9,7 @@ mod input;
 mod log;
 mod plots;
 mod summary;
+mod view;
 mod watch;
 
 use ratatui::buffer::Buffer;
@@ -21,7 +22,7 @@ use crate::error::IpcError;
 use crate::msg::{Action, Edit};
 use crate::rpc::types::{Job, Reply};
 use crate::theme::Role;
-use crate::widgets::{scrollbar, text};
+use crate::widgets::text;
 use log::{LogView, STREAMS, Source};
 
 const DETAIL: &str = "detail";
@@ -252,66 +253,6 @@ impl JobScreen {
         } else if self.tab == Tab::Files {
             let area = Self::body(cx.area());
             self.files.click(row - 1, area, cx);
-        }
-    }
-
-    fn draw_tabs(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-        let mut x = area.x;
-        for (tab, title) in TABS {
-            let here = tab == self.tab;
-            let (words, role) = if here {
-                (format!("[{title}]"), Role::TabActive)
-            } else {
-                (format!(" {title} "), Role::Text)
-            };
-            let left = area.right().saturating_sub(x);
-            x = text::put(buf, (x, area.y), &words, left, cx.theme.style(role)) + 1;
-        }
-    }
-
-    fn draw_summary(&self, row: &Row, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-        let theme = cx.theme;
-        let mut lines = summary::lines(row, self.detail.as_deref(), cx.data, theme);
-        if let Some(error) = &self.error {
-            lines.insert(0, ("not read".into(), error.clone(), Role::Bad));
-        }
-        let room = usize::from(area.width).saturating_sub(15);
-        let mut rows: Vec<(&str, String, Role)> = Vec::new();
-        for (name, value, role) in &lines {
-            for (index, part) in text::wrap(value, room).into_iter().enumerate() {
-                rows.push((if index == 0 { name } else { "" }, part, *role));
-            }
-        }
-        let most = rows.len().saturating_sub(usize::from(area.height));
-        let offset = self.scroll.min(most);
-        for ((name, value, role), y) in rows[offset..].iter().zip(area.top()..area.bottom()) {
-            let name = text::fit(name, 11, theme.glyphs().more);
-            text::put(buf, (area.x + 1, y), &name, 11, theme.style(Role::Dim));
-            let role = if cx.data.is_stale() {
-                Role::Stale
-            } else {
-                *role
-            };
-            let left = area.width.saturating_sub(14);
-            text::put(buf, (area.x + 13, y), value, left, theme.style(role));
-        }
-        scrollbar::draw(area, buf, theme, offset, rows.len());
-    }
-
-    fn say_why_empty(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-        let (words, role) = match &self.error {
-            Some(error) => (error.as_str(), Role::Bad),
-            None => ("reading", Role::Dim),
-        };
-        let lines = text::wrap(words, usize::from(area.width).saturating_sub(2));
-        for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
-            text::put(
-                buf,
-                (area.x + 1, y),
-                line,
-                area.width - 1,
-                cx.theme.style(role),
-            );
         }
     }
 }

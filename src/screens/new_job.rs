@@ -86,7 +86,7 @@ impl NewJob {
 
     fn move_by(&mut self, by: isize, cx: &mut Cx<'_>) {
         if self.preview && cx.area().width < WIDE {
-            let most = view::preview_lines(self).len().saturating_sub(1);
+            let most = view::preview::lines(self).len().saturating_sub(1);
             self.preview_offset = self.preview_offset.saturating_add_signed(by).min(most);
             cx.redraw();
         } else {
@@ -209,7 +209,7 @@ impl NewJob {
             if *edit == Edit::Cancel {
                 cx.close();
             } else {
-                let rows = view::file_rows(cx.area());
+                let rows = view::files::rows(cx.area());
                 self.files.edit(edit, rows, cx);
             }
             return;

@@ -157,7 +157,8 @@ impl Plots {
 
     fn is_log(&self, name: &str, series: &Series) -> bool {
         // What falls by orders of magnitude is read by them.
-        let falls = name.contains("accuracy") || spans_decades(series);
+        let residue = ["accuracy", "fmax", "smax"];
+        let falls = residue.iter().any(|part| name.contains(part)) || spans_decades(series);
         falls ^ self.turned.iter().any(|other| other == name)
     }
 

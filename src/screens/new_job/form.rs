@@ -2,6 +2,10 @@
 //!
 //! Pure: it asks nobody. What the daemon says of it is put in from outside.
 
+mod fields;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -38,26 +42,6 @@ pub struct Field {
     pub spec: Spec,
     /// What is written.
     pub input: TextLine,
-}
-
-impl Field {
-    fn of(key: &str, section: &'static str, label: &str, kind: Kind, help: &str) -> Self {
-        Self {
-            key: key.to_owned(),
-            section,
-            spec: Spec {
-                name: key.to_owned(),
-                label: label.to_owned(),
-                unit: String::new(),
-                kind,
-                default: None,
-                required: false,
-                bounds: String::new(),
-                help: help.to_owned(),
-            },
-            input: TextLine::default(),
-        }
-    }
 }
 
 /// The form.
@@ -122,7 +106,7 @@ impl Form {
     pub fn make_fields(&mut self, code: &str) {
         let before = std::mem::take(&mut self.fields);
         let info = self.codes.iter().find(|info| info.name == code);
-        let mut fields = head(&self.codes, info);
+        let mut fields = fields::head(&self.codes, info);
         let parameters = info.map(|info| schema::specs(&info.parameters));
         fields.extend(parameters.into_iter().flatten().map(|spec| Field {
             key: format!("inputs.{}", spec.name),
@@ -130,7 +114,7 @@ impl Form {
             spec,
             input: TextLine::default(),
         }));
-        fields.extend(tail());
+        fields.extend(fields::tail());
         for field in &mut fields {
             let old = before.iter().find(|old| old.key == field.key);
             if let Some(old) = old.filter(|old| old.spec.kind == field.spec.kind) {
@@ -282,80 +266,6 @@ impl Form {
     }
 }
 
-/// Code, task and engine.
-fn head(codes: &[CodeInfo], info: Option<&CodeInfo>) -> Vec<Field> {
-    let names = codes.iter().map(|code| code.name.clone()).collect();
-    let mut fields = vec![Field::of(
-        CODE,
-        "Job",
-        "code",
-        Kind::Choice(names),
-        "The code that runs it.",
-    )];
-    let Some(info) = info else {
-        return fields;
-    };
-    if !info.tasks.is_empty() {
-        let tasks = Kind::Choice(info.tasks.clone());
-        fields.push(Field::of(TASK, "Job", "task", tasks, "What the code does."));
-    }
-    if !info.engines.is_empty() {
-        let engines = Kind::Choice(info.engines.clone());
-        fields.push(Field::of(
-            ENGINE,
-            "Job",
-            "engine",
-            engines,
-            "What computes energies and forces.",
-        ));
-        let help = "The engine's model, by name or path, where it has several.";
-        fields.push(Field::of("model", "Job", "model", Kind::Text, help));
-    }
-    fields
-}
-
-/// Resources, name and further files.
-fn tail() -> Vec<Field> {
-    let resource = |name: &str, label: &str, kind, default: Option<&str>, help| {
-        let mut field = Field::of(&format!("resources.{name}"), "Resources", label, kind, help);
-        field.spec.default = default.map(str::to_owned);
-        field
-    };
-    let further = "Files to copy beside it; the current directory is that of this program.";
-    vec![
-        resource(
-            "ntasks",
-            "processes",
-            Kind::Integer,
-            Some("1"),
-            "MPI ranks.",
-        ),
-        resource(
-            "cpus_per_task",
-            "threads",
-            Kind::Integer,
-            Some("1"),
-            "Threads of each process.",
-        ),
-        resource("memory_mib", "memory", Kind::Text, None, "Like 4G or 500M."),
-        resource(
-            "walltime_s",
-            "time limit",
-            Kind::Text,
-            None,
-            "30 (minutes), 30:00, 1:00:00 or 1-12 (days and hours).",
-        ),
-        Field::of(FILES, "Files and name", "more files", Kind::Words, further),
-        Field::of(
-            NAME,
-            "Files and name",
-            "name",
-            Kind::Text,
-            "For people; up to 100 characters.",
-        ),
-    ]
-}
-
 /// What the daemon says of a submission: faults by field, and what is about the whole.
 #[must_use]
 pub fn faults_of(form: &Form, data: &Value, message: &str) -> (Vec<Fault>, Option<String>) {
@@ -380,137 +290,4 @@ pub fn faults_of(form: &Form, data: &Value, message: &str) -> (Vec<Fault>, Optio
         }
     }
     (faults, whole)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::submission::Kind as FileKind;
-
-    fn code(name: &str, tasks: &[&str], engines: &[&str], parameters: &Value) -> CodeInfo {
-        CodeInfo {
-            name: name.into(),
-            tasks: tasks.iter().map(|task| (*task).to_owned()).collect(),
-            engines: engines.iter().map(|engine| (*engine).to_owned()).collect(),
-            parameters: parameters.as_object().cloned().unwrap_or_default(),
-            ..CodeInfo::default()
-        }
-    }
-
-    fn codes() -> Vec<CodeInfo> {
-        let forces = json!({"properties": {"max_steps": {"type": "integer", "default": 500}}});
-        let command = json!({"properties": {"argv": {"type": "array", "items": {"type": "string"}}},
-                             "required": ["argv"]});
-        vec![
-            code("command", &["run"], &[], &command),
-            code("forces", &["single_point", "relax"], &["emt"], &forces),
-        ]
-    }
-
-    fn form(name: &str, kind: FileKind) -> Form {
-        let mut form = Form::default();
-        form.take_codes(codes());
-        form.begin(Source {
-            name: name.into(),
-            path: format!("/w/{name}"),
-            kind,
-        });
-        form
-    }
-
-    #[test]
-    fn a_structure_is_for_forces() {
-        let mut form = form("cu.cif", FileKind::Structure);
-        assert_eq!((form.text(CODE), form.text(ENGINE)), ("forces", "emt"));
-        form.write(TASK, "relax");
-        form.write("inputs.max_steps", "9");
-        form.write("resources.walltime_s", "30:00");
-        let params = form.params(&Client::default());
-        assert_eq!(
-            params,
-            Ok(
-                json!({"name": "cu relax", "code": "forces", "task": "relax", "engine": "emt",
-                      "structure": {"path": "/w/cu.cif"}, "inputs": {"max_steps": 9},
-                      "resources": {"walltime_s": "30:00"}})
-            )
-        );
-    }
-
-    #[test]
-    fn a_program_is_a_command_with_its_files() {
-        let mut form = form("run me.sh", FileKind::Program);
-        form.write(FILES, "data.txt /x/tool.py");
-        let client = Client {
-            directory: "/w".into(),
-            context: json!({"VASP_PP_PATH": "/p"}),
-            ..Client::default()
-        };
-        let waiting = form.params(&client).unwrap_err();
-        assert!(waiting.iter().all(|(key, _)| key == FILES));
-        form.kinds
-            .insert("/w/data.txt".into(), Ok(FileKind::Unknown));
-        form.kinds
-            .insert("/x/tool.py".into(), Ok(FileKind::Program));
-        assert_eq!(
-            form.params(&client),
-            Ok(
-                json!({"name": "run me run", "code": "command", "task": "run",
-                "inputs": {"argv": ["./run me.sh"]}, "context": {"VASP_PP_PATH": "/p"},
-                "files": [
-                    {"path": "run me.sh", "source": "/w/run me.sh", "executable": true},
-                    {"path": "data.txt", "source": "/w/data.txt", "executable": false},
-                    {"path": "tool.py", "source": "/x/tool.py", "executable": true}]})
-            )
-        );
-    }
-
-    #[test]
-    fn texts_that_are_no_values_are_named() {
-        let mut form = form("cu.cif", FileKind::Structure);
-        form.write("inputs.max_steps", "many");
-        form.write("resources.ntasks", "1.5");
-        let faults = form.params(&Client::default()).unwrap_err();
-        let keys: Vec<&str> = faults.iter().map(|(key, _)| key.as_str()).collect();
-        assert_eq!(keys, ["inputs.max_steps", "resources.ntasks"]);
-        let unknown = self::form("notes", FileKind::Unknown).params(&Client::default());
-        assert_eq!(unknown.unwrap_err()[0].0, CODE);
-    }
-
-    #[test]
-    fn what_is_written_stays_when_the_code_changes() {
-        let mut form = form("cu.cif", FileKind::Structure);
-        form.write(NAME, "mine");
-        form.write("resources.ntasks", "2");
-        form.make_fields("command");
-        assert_eq!(
-            (form.text(NAME), form.text("resources.ntasks")),
-            ("mine", "2")
-        );
-        assert_eq!(form.text("inputs.argv"), "./cu.cif");
-        assert!(form.field("inputs.max_steps").is_none());
-    }
-
-    #[test]
-    fn errors_of_the_daemon_find_their_field() {
-        let form = form("cu.cif", FileKind::Structure);
-        let cases = [
-            ("inputs.max_steps", Some("inputs.max_steps")),
-            ("structure.path", Some(FILE)),
-            ("files.0.source", Some(FILES)),
-            ("engine", Some(ENGINE)),
-            ("nowhere", None),
-            ("", None),
-        ];
-        for (path, key) in cases {
-            assert_eq!(form.field_of(path), key, "{path}");
-        }
-        let data = json!({"fields": [{"field": "name", "message": "too long"},
-                                     {"field": "x", "message": "what"}]});
-        let (faults, whole) = faults_of(&form, &data, "Invalid params");
-        assert_eq!(faults, [(NAME.to_owned(), "too long".to_owned())]);
-        assert_eq!(whole.as_deref(), Some("what"));
-        let data = json!({"field": "engine"});
-        let (faults, _) = faults_of(&form, &data, "engine: 'x' is no engine");
-        assert_eq!(faults, [(ENGINE.to_owned(), "'x' is no engine".to_owned())]);
-    }
 }

@@ -1,4 +1,7 @@
-//! Draws the choice of a file, the form, and the preview of what would be written.
+//! Draws the step that is done: the choice of a file, or the form with the preview beside it.
+
+pub(super) mod files;
+pub(super) mod preview;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +12,7 @@ use super::{NewJob, Step, WIDE};
 use crate::msg::{Action, Link};
 use crate::screens::ViewCx;
 use crate::theme::Role;
-use crate::widgets::{log, scrollbar, text};
+use crate::widgets::{scrollbar, text};
 
 /// Columns of the names of fields.
 const NAMES: u16 = 23;
@@ -21,7 +24,7 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
         return;
     }
     if job.step == Step::File {
-        draw_files(job, area, buf, cx);
+        files::draw(job, area, buf, cx);
     } else if area.width >= WIDE {
         let left = area.width / 2;
         let form = Rect {
@@ -38,125 +41,12 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
             let bar = cx.theme.glyphs().vertical;
             text::put(buf, (rest.x - 1, y), bar, 1, cx.theme.style(Role::Border));
         }
-        draw_preview(job, rest, buf, cx);
+        preview::draw(job, rest, buf, cx);
     } else if job.preview {
-        draw_preview(job, area, buf, cx);
+        preview::draw(job, area, buf, cx);
     } else {
         draw_form(job, area, buf, cx);
     }
-}
-
-/// The rows of entries.
-pub(super) fn file_rows(area: Rect) -> usize {
-    usize::from(area.height.saturating_sub(3)).max(1)
-}
-
-fn draw_files(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    let theme = cx.theme;
-    let files = &job.files;
-    let x = text::put(
-        buf,
-        (area.x, area.y),
-        " file ",
-        area.width,
-        theme.style(Role::Head),
-    );
-    let line = Rect::new(x, area.y, area.right().saturating_sub(x), 1);
-    let cursor = files.input.draw(line, buf, theme);
-    if cx.focused {
-        cx.cursor.set(cursor);
-    }
-    let directory = files
-        .directory
-        .as_deref()
-        .unwrap_or(&cx.data.client.directory);
-    let words = text::fit(
-        &format!("in {}", directory.display()),
-        usize::from(area.width) - 2,
-        theme.glyphs().more,
-    );
-    text::put(
-        buf,
-        (area.x + 1, area.y + 1),
-        &words,
-        area.width - 1,
-        theme.style(Role::Dim),
-    );
-    let body = Rect {
-        y: area.y + 2,
-        height: area.height - 3,
-        ..area
-    };
-    draw_entries(job, body, buf, cx);
-    let last = area.bottom() - 1;
-    let (words, role) = match &files.error {
-        Some(error) => (format!("{} {error}", theme.glyphs().attention), Role::Bad),
-        None => (
-            "Tab completes   Shift-Tab goes up   Up and Down choose".into(),
-            Role::Dim,
-        ),
-    };
-    let words = text::fit(&words, usize::from(area.width) - 2, theme.glyphs().more);
-    text::put(
-        buf,
-        (area.x + 1, last),
-        &words,
-        area.width - 1,
-        theme.style(role),
-    );
-}
-
-fn draw_entries(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    let theme = cx.theme;
-    let files = &job.files;
-    let fitting = files.fitting();
-    if fitting.is_empty() {
-        let (words, role) = match &files.unlisted {
-            Some(error) => (error.as_str(), Role::Bad),
-            None if files.waiting => ("reading", Role::Dim),
-            None if files.entries.is_empty() => ("nothing in it", Role::Dim),
-            None => ("nothing fits", Role::Dim),
-        };
-        let words = text::fit(words, usize::from(area.width) - 2, theme.glyphs().more);
-        text::put(
-            buf,
-            (area.x + 1, area.y),
-            &words,
-            area.width - 1,
-            theme.style(role),
-        );
-        return;
-    }
-    let offset = files.place.offset;
-    for (index, y) in (offset..fitting.len()).zip(area.top()..area.bottom()) {
-        let entry = fitting[index];
-        let slash = if entry.is_dir { "/" } else { "" };
-        let structure = crate::submission::is_structure_name(std::path::Path::new(&entry.name));
-        let (kind, role) = match (entry.is_dir, structure) {
-            (true, _) => ("", Role::Info),
-            (false, true) => ("structure", Role::Title),
-            (false, false) => ("", Role::Text),
-        };
-        let bytes = if entry.is_dir {
-            String::new()
-        } else {
-            text::bytes(entry.bytes)
-        };
-        let room = usize::from(area.width).saturating_sub(26);
-        let name = text::pad(
-            &format!("{}{slash}", entry.name),
-            room,
-            false,
-            theme.glyphs().more,
-        );
-        let line = format!(" {name} {bytes:>10}  {kind:9}");
-        text::put(buf, (area.x, y), &line, area.width - 1, theme.style(role));
-        if index == files.place.cursor {
-            let row = Rect::new(area.x, y, area.width - 1, 1);
-            buf.set_style(row, theme.style(Role::Cursor));
-        }
-    }
-    scrollbar::draw(area, buf, theme, offset, fitting.len());
 }
 
 /// One row of the form.
@@ -470,74 +360,4 @@ fn draw_help(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
             theme.style(role),
         );
     }
-}
-
-/// What a dry run found, in lines.
-pub(super) fn preview_lines(job: &NewJob) -> Vec<(String, Role)> {
-    let Some(dry) = &job.dry else {
-        let words = if job.faults.is_empty() && job.whole.is_none() {
-            "nothing to show yet"
-        } else {
-            "to be seen when everything is right"
-        };
-        return vec![(words.into(), Role::Dim)];
-    };
-    let mut lines = Vec::new();
-    let mut add = |name: &str, value: String, role| lines.push((format!("{name:10}{value}"), role));
-    add("task", dry.task.clone(), Role::Text);
-    if let Some(formula) = &dry.formula {
-        let atoms = dry.n_atoms.map(|count| format!(", {count} atoms"));
-        add(
-            "structure",
-            format!("{formula}{}", atoms.unwrap_or_default()),
-            Role::Text,
-        );
-    }
-    add("program", dry.argv.join(" "), Role::Text);
-    for (name, value) in &dry.env {
-        add("", format!("{name}={value}"), Role::Dim);
-    }
-    for warning in &dry.warnings {
-        add("warning", warning.clone(), Role::Warn);
-    }
-    let mut part = |title: String, content: Option<&str>| {
-        lines.push((String::new(), Role::Text));
-        lines.push((title, Role::Head));
-        let content = content.into_iter().flat_map(str::lines);
-        lines.extend(content.map(|line| (log::clean(line).into_owned(), Role::Text)));
-    };
-    for file in &dry.files {
-        let mode = if file.executable { ", executable" } else { "" };
-        let from = match &file.source {
-            Some(source) => format!(", copied from {source}"),
-            None => String::new(),
-        };
-        part(
-            format!("{}{mode}{from}", file.path),
-            file.content.as_deref(),
-        );
-    }
-    if let Some(script) = &dry.script {
-        part("job script".into(), Some(script));
-    }
-    lines
-}
-
-fn draw_preview(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    let lines = preview_lines(job);
-    let line = |index: usize| {
-        lines
-            .get(index)
-            .map_or_else(Default::default, |(text, role)| {
-                (format!(" {text}"), cx.theme.style(*role))
-            })
-    };
-    let most = lines.len().saturating_sub(usize::from(area.height));
-    let viewer = crate::widgets::viewer::Viewer {
-        count: lines.len(),
-        offset: job.preview_offset.min(most),
-        left: 0,
-        line: &line,
-    };
-    crate::widgets::viewer::draw(&viewer, area, buf, cx.theme);
 }

@@ -1,0 +1,72 @@
+//! Draws what all tabs of a job share, and the summary.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{JobScreen, TABS, summary};
+use crate::app::Row;
+use crate::screens::ViewCx;
+use crate::theme::Role;
+use crate::widgets::{scrollbar, text};
+
+impl JobScreen {
+    pub(super) fn draw_tabs(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        let mut x = area.x;
+        for (tab, title) in TABS {
+            let here = tab == self.tab;
+            let (words, role) = if here {
+                (format!("[{title}]"), Role::TabActive)
+            } else {
+                (format!(" {title} "), Role::Text)
+            };
+            let left = area.right().saturating_sub(x);
+            x = text::put(buf, (x, area.y), &words, left, cx.theme.style(role)) + 1;
+        }
+    }
+
+    pub(super) fn draw_summary(&self, row: &Row, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        let theme = cx.theme;
+        let mut lines = summary::lines(row, self.detail.as_deref(), cx.data, theme);
+        if let Some(error) = &self.error {
+            lines.insert(0, ("not read".into(), error.clone(), Role::Bad));
+        }
+        let room = usize::from(area.width).saturating_sub(15);
+        let mut rows: Vec<(&str, String, Role)> = Vec::new();
+        for (name, value, role) in &lines {
+            for (index, part) in text::wrap(value, room).into_iter().enumerate() {
+                rows.push((if index == 0 { name } else { "" }, part, *role));
+            }
+        }
+        let most = rows.len().saturating_sub(usize::from(area.height));
+        let offset = self.scroll.min(most);
+        for ((name, value, role), y) in rows[offset..].iter().zip(area.top()..area.bottom()) {
+            let name = text::fit(name, 11, theme.glyphs().more);
+            text::put(buf, (area.x + 1, y), &name, 11, theme.style(Role::Dim));
+            let role = if cx.data.is_stale() {
+                Role::Stale
+            } else {
+                *role
+            };
+            let left = area.width.saturating_sub(14);
+            text::put(buf, (area.x + 13, y), value, left, theme.style(role));
+        }
+        scrollbar::draw(area, buf, theme, offset, rows.len());
+    }
+
+    pub(super) fn say_why_empty(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        let (words, role) = match &self.error {
+            Some(error) => (error.as_str(), Role::Bad),
+            None => ("reading", Role::Dim),
+        };
+        let lines = text::wrap(words, usize::from(area.width).saturating_sub(2));
+        for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
+            text::put(
+                buf,
+                (area.x + 1, y),
+                line,
+                area.width - 1,
+                cx.theme.style(role),
+            );
+        }
+    }
+}
