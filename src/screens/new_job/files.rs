@@ -240,19 +240,19 @@ mod tests {
     #[test]
     fn paths_are_read_as_a_shell_reads_them() {
         let client = Client {
-            directory: "/work/here".into(),
+            directory: "/home/here".into(),
             home: Some("/home/me".into()),
             ..Client::default()
         };
         let cases = [
-            ("", "/work/here"),
-            ("a/b.cif", "/work/here/a/b.cif"),
-            ("./a/../b", "/work/here/b"),
-            ("../x", "/work/x"),
+            ("", "/home/here"),
+            ("a/b.cif", "/home/here/a/b.cif"),
+            ("./a/../b", "/home/here/b"),
+            ("../x", "/home/x"),
             ("/abs//x/", "/abs/x"),
             ("~", "/home/me"),
             ("~/x", "/home/me/x"),
-            ("~other", "/work/here/~other"),
+            ("~other", "/home/here/~other"),
             ("/..", "/"),
         ];
         for (text, path) in cases {
