@@ -4,7 +4,9 @@ use super::output::Outcome;
 use super::session::Session;
 use super::table::{self, Cell, Column, cell};
 use super::text;
+
 use crate::rpc::types::{FileEntry, FilesMeta, JobIdParams, calls};
+use crate::widgets::text::bytes;
 
 /// Arguments of `files`.
 #[derive(Debug, clap::Args)]
@@ -35,7 +37,7 @@ fn render(files: &[FileEntry], meta: &FilesMeta, colour: bool) -> String {
             vec![
                 cell(&*file.path),
                 cell(file.kind.as_str()),
-                cell(text::bytes(u64::try_from(file.size).unwrap_or(0))),
+                cell(bytes(u64::try_from(file.size).unwrap_or(0))),
                 cell(text::time(&file.modified_at)),
             ]
         })

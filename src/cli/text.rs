@@ -31,25 +31,6 @@ pub fn ended(state: &str) -> bool {
     matches!(state, "COMPLETED" | "FAILED" | "CANCELLED")
 }
 
-/// A number of bytes: `812 B`, `4.1 MiB`.
-#[must_use]
-pub fn bytes(count: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut unit = 0;
-    let mut whole = count;
-    let mut tenths = 0;
-    while whole >= 1024 && unit + 1 < UNITS.len() {
-        tenths = whole % 1024 * 10 / 1024;
-        whole /= 1024;
-        unit += 1;
-    }
-    if unit == 0 {
-        format!("{whole} B")
-    } else {
-        format!("{whole}.{tenths} {}", UNITS[unit])
-    }
-}
-
 /// A point in time as the daemon writes it, to the second: `2026-01-06 12:00:00Z`.
 #[must_use]
 pub fn time(text: &str) -> String {

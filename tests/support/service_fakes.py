@@ -98,16 +98,13 @@ class FakeRunner:
         self.seen[launch.key] = Observation("running", t_start=100.0)
 
     def observe(self, directory: Path, key: str) -> Observation:
-        return self.seen.get(key, Observation("unclaimed"))
+        alone = Observation("running" if key in self.alive else "unclaimed")
+        return self.seen.get(key, alone)
 
     def cancel(self, directory: Path, key: str) -> None:
         self.cancelled.append(key)
-
-    def lives(self, key: str) -> bool:
-        return key in self.alive
-
-    def kill(self, key: str) -> None:
-        self.alive.discard(key)
+        if key not in self.seen:
+            self.alive.discard(key)
 
     def end(self, key: str, cause: str = "exit", rc: int | None = 0) -> None:
         """Let the run end."""

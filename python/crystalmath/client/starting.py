@@ -8,7 +8,6 @@ import json
 import os
 import select
 import shutil
-import socket
 import stat
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from crystalmath.client.errors import Busy, StartFailed
+from crystalmath.contract.pointer_file import read_trusted
 from crystalmath.contract.socket_path import (
     Facts,
     PathRefusedError,
@@ -45,33 +45,10 @@ def find_socket(flag: str | None, env: Mapping[str, str]) -> str:
 def pointed_socket(env: Mapping[str, str]) -> str | None:
     """Read ``server.json``; trusted only if ours, 0600, of this host and boot."""
     try:
-        path = Path(data_directory(None, env)) / "server.json"
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except (OSError, PathRefusedError):
+        pointer = read_trusted(Path(data_directory(None, env)))
+    except PathRefusedError:
         return None
-    with os.fdopen(fd, "rb") as file:
-        found = os.fstat(file.fileno())
-        if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) != 0o600:
-            return None
-        try:
-            pointer = json.loads(file.read(65536))
-            trusted = (
-                pointer["host"] == (socket.gethostname().replace("/", "_") or "localhost")
-                and pointer["boot_id"] == _boot_id()
-            )
-            return str(pointer["socket"]) if trusted else None
-        except (ValueError, TypeError, KeyError):
-            return None
-
-
-def _boot_id() -> str:
-    if sys.platform == "darwin":
-        command = ["sysctl", "-n", "kern.bootsessionuuid"]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
+    return None if pointer is None or "socket" not in pointer else str(pointer["socket"])
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from crystalmath.errors import InvalidParams
+from crystalmath.services.ports import JobRequest
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -16,6 +17,20 @@ class Options(BaseModel):
     """Parent of every model of ``inputs``: unknown members are refused, values are immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def refuse_engine(request: JobRequest, code: str) -> None:
+    """Refuse an engine or a model for a code that has none, rather than ignore it.
+
+    Raises
+    ------
+    InvalidParams
+    """
+    for field, value in (("engine", request.engine), ("model", request.model)):
+        if value is not None:
+            raise InvalidParams(
+                f"the code {code} takes no {field}", hint="leave it out", field=field
+            )
 
 
 def parse_options(model: type[M], inputs: Mapping[str, Any]) -> M:

@@ -7,12 +7,15 @@ together do. Called by ``pointer``, ``state`` and ``cli``.
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
+
+from crystalmath.contract.pointer_file import boot_id, host_name
+
+__all__ = ["Process", "boot_id", "host_name", "new_instance", "process_start", "this_process"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +45,6 @@ def this_process() -> Process:
 def new_instance() -> str:
     """Return a fresh id for one run of the daemon."""
     return uuid.uuid4().hex
-
-
-def host_name() -> str:
-    """Return the name of this host, as used in file names."""
-    return socket.gethostname().replace("/", "_") or "localhost"
-
-
-def boot_id() -> str:
-    """Return an id that changes at every boot; empty when the system offers none."""
-    if sys.platform == "darwin":
-        return _output(["sysctl", "-n", "kern.bootsessionuuid"])
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 def process_start(pid: int) -> int | None:

@@ -1,22 +1,19 @@
 """``server.json``: where the daemon of a data directory listens, for clients that look elsewhere.
 
 A hint, never proof of life: only a held lock and an answered hello are. Called by ``lifecycle``
-(writes), ``claim`` and ``cli`` (read); the clients have their own readers.
+(writes), ``claim`` and ``cli`` (read); ``contract.pointer_file`` says when it is believed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import stat
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
 
-from crystalmath.server.instance import Process, boot_id, host_name
-
-NAME: Final = "server.json"
+from crystalmath.contract.pointer_file import NAME, read_trusted
+from crystalmath.server.instance import Process
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +49,11 @@ def write_pointer(data_dir: Path, pointer: Pointer) -> None:
 
 def read_pointer(data_dir: Path) -> Pointer | None:
     """Read the file; None unless it is ours, 0600, and of this host and boot."""
+    content = read_trusted(data_dir)
     try:
-        fd = os.open(data_dir / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+        return None if content is None else Pointer(**content)
+    except TypeError:
         return None
-    with os.fdopen(fd, "rb") as file:
-        found = os.fstat(file.fileno())
-        if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) != 0o600:
-            return None
-        try:
-            pointer = Pointer(**json.loads(file.read(65536)))
-        except (ValueError, TypeError):
-            return None
-    if pointer.host != host_name() or pointer.boot_id != boot_id():
-        return None
-    return pointer
 
 
 def remove_pointer(data_dir: Path, instance: str) -> None:

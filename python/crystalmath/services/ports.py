@@ -324,10 +324,10 @@ class Observation:
     Attributes
     ----------
     phase
-        ``unclaimed``: no supervisor has claimed the directory yet. ``claimed``: a supervisor has,
-        the program has not started. ``running``. ``ended``: ``end`` is there. ``vanished``:
-        claimed, no receipt, and no live process carries the key. ``other_boot``: claimed before
-        the last reboot.
+        ``unclaimed``: the directory knows of no supervisor, and no process carries the key.
+        ``claimed``: a supervisor has taken it, the program has not started. ``running``.
+        ``ended``: ``end`` is there. ``vanished``: claimed, no receipt, and no live process carries
+        the key. ``other_boot``: claimed before the last reboot.
     """
 
     phase: Literal["unclaimed", "claimed", "running", "ended", "vanished", "other_boot"]
@@ -358,9 +358,3 @@ class Runner(Protocol):
 
         A launched run that no supervisor has claimed yet is claimed here, so that it never starts.
         """
-
-    def lives(self, key: str) -> bool:
-        """Whether any process of the job lives, whatever has become of its directory."""
-
-    def kill(self, key: str) -> None:
-        """End every process of the job at once, where its directory no longer tells how."""

@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from crystalmath.domain.states import STATES
 from crystalmath.errors import CrystalMathError
@@ -106,7 +107,7 @@ class Pump:
         for job_id, parent, state in self._store.doomed():
             self._guarded(
                 self._store.row(job_id),
-                lambda row, p=parent, s=state: self._steps.doom(row["id"], p, s),  # type: ignore[misc]
+                partial(self._steps.doom, parent=parent, state=state),
             )
         self._each("CANCELLING", self._cancel)
         self._each("SUBMITTED", self._steps.poll)
@@ -128,7 +129,9 @@ class Pump:
         live = self._store.rows_in(("SUBMITTED", "RUNNING", "CANCELLING"))
         free = self._slots - sum(self._cost_of(row) for row in live)
         idle = not live
-        self._cost = {row["id"]: self._cost[row["id"]] for row in live}
+        ids = {row["id"] for row in live}
+        self._cost = {i: cost for i, cost in self._cost.items() if i in ids}
+        self._cancel_sent = {i: at for i, at in self._cancel_sent.items() if i in ids}
         for row in self._store.startable(self._clock(), limit=max(1, self._slots)):
             cost = self._cost_of(row)
             if self._stopping.is_set() or (cost > free and not idle):

@@ -91,14 +91,7 @@ class Steps:
 
     def poll(self, row: Row) -> None:
         """SUBMITTED | RUNNING: look, and write down what has changed."""
-        directory = self.directories.path(row["uuid"])
-        seen = self.runner.observe(directory, row["uuid"])
-        if seen.phase == "vanished":
-            # A program between fork and exec does not carry the key yet: one look is no proof.
-            seen = self.runner.observe(directory, row["uuid"])
-        if seen.phase == "unclaimed" and _was_launched(row):
-            # Its bookkeeping is gone, by the job's own doing or a user's. Never start it again.
-            seen = Observation("running" if self.runner.lives(row["uuid"]) else "vanished")
+        seen = self._look(row)
         if seen.phase == "unclaimed":
             # The daemon was killed, or the machine refused, between the two halves of `submit`.
             self._launch(row)
@@ -113,7 +106,7 @@ class Steps:
     def judge(self, row: Row) -> None:
         """FINISHED → COMPLETED | FAILED: the code adapter's verdict."""
         directory = self.directories.path(row["uuid"])
-        seen = self.runner.observe(directory, row["uuid"])
+        seen = self._look(row)
         adapter = self.codes.get(row["code"])
         if seen.phase == "other_boot":
             verdict = Verdict(
@@ -138,22 +131,12 @@ class Steps:
         act
             Ask the run to end (again); otherwise only look.
         """
-        key = row["uuid"]
-        directory = self.directories.path(key)
-        seen = (
-            self.runner.observe(directory, key) if directory.is_dir() else Observation("unclaimed")
-        )
+        seen = self._look(row)
         if act and seen.phase in ("unclaimed", "claimed", "running"):
-            self.runner.cancel(directory, key)
+            self.runner.cancel(self.directories.path(row["uuid"]), row["uuid"])
         if seen.phase == "unclaimed":
             # The daemon alone launches, on this thread: what is not claimed now never will be.
-            seen = self.runner.observe(directory, key)
-        if seen.phase == "unclaimed" and _was_launched(row):
-            if self.runner.lives(key):
-                if act:
-                    self.runner.kill(key)
-                return
-            seen = Observation("vanished", t_start=row["started_at"])
+            seen = self._look(row)
         if seen.phase == "unclaimed":
             self._cancelled(row, "it had not started", None)
         elif seen.phase == "ended" and seen.end is not None and seen.end.cause != "cancel":
@@ -161,10 +144,10 @@ class Steps:
         elif seen.phase in ("ended", "vanished", "other_boot"):
             self._cancelled(row, "its processes have ended", seen)
 
-    def doom(self, job_id: int, parent: int, state: str) -> None:
+    def doom(self, row: Row, parent: int, state: str) -> None:
         """CREATED | STAGED → FAILED: a job that it waits for will never complete."""
         self._fail(
-            self.store.row(job_id),
+            row,
             "dependency_failed",
             f"job {parent}, which it waits for, is {state}",
             f"rerun job {parent}, then submit this one after the new job",
@@ -193,6 +176,18 @@ class Steps:
             return adapter.judge(directory, None)
         reading = adapter.read(directory / prepared.output)
         return adapter.judge(directory, None) if reading is None else reading.verdict
+
+    def _look(self, row: Row) -> Observation:
+        """What the runner sees of the job, with what the database knows of it."""
+        directory = self.directories.path(row["uuid"])
+        seen = self.runner.observe(directory, row["uuid"])
+        if seen.phase == "vanished":
+            # A program between fork and exec does not carry the key yet: one look is no proof.
+            seen = self.runner.observe(directory, row["uuid"])
+        if seen.phase == "unclaimed" and _was_launched(row):
+            # Its bookkeeping is gone, by the job's own doing or a user's. Never start it again.
+            return Observation("vanished", t_start=row["started_at"])
+        return seen
 
     def _launch(self, row: Row) -> None:
         documents = self.store.documents(row["id"])

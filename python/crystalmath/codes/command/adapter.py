@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.files import check_files, check_path
-from crystalmath.codes.options import Options, parse_options
+from crystalmath.codes.options import Options, parse_options, refuse_engine
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import (
     Continuation,
@@ -170,11 +170,7 @@ def _refuse_foreign(request: JobRequest) -> None:
         raise InvalidParams(
             f"the code command has no task {request.task!r}", hint="leave it out", field="task"
         )
-    for field, value in (("engine", request.engine), ("model", request.model)):
-        if value is not None:
-            raise InvalidParams(
-                f"the code command takes no {field}", hint="leave it out", field=field
-            )
+    refuse_engine(request, "command")
     if request.structure is not None:
         raise InvalidParams(
             "the code command takes no structure",

@@ -14,7 +14,7 @@ from crystalmath.codes.espresso.checks import check_deck
 from crystalmath.codes.espresso.deck import Deck, parse_deck
 from crystalmath.codes.espresso.options import EspressoOptions
 from crystalmath.codes.files import check_files, check_path
-from crystalmath.codes.options import parse_options
+from crystalmath.codes.options import parse_options, refuse_engine
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import InputFile, JobRequest, Prepared
 from crystalmath.structures.formula import reduced_formula
@@ -213,11 +213,7 @@ def _is(file: InputFile, pseudos: tuple[InputFile, ...]) -> bool:
 
 def _refuse_foreign(request: JobRequest) -> None:
     """Refuse what would be ignored."""
-    for field, value in (("engine", request.engine), ("model", request.model)):
-        if value is not None:
-            raise InvalidParams(
-                f"the code espresso takes no {field}", hint="leave it out", field=field
-            )
+    refuse_engine(request, "espresso")
     if request.structure is not None:
         raise InvalidParams(
             "the code espresso takes the structure that stands in the deck",

@@ -113,7 +113,8 @@ class LocalRunner:
         """Look at the newest attempt; no side effects.
 
         A few small reads while the supervisor lives; only without it and without a receipt are
-        all processes looked through.
+        all processes looked through. A program may have removed what the directory knew of it:
+        it still runs as long as a process carries its key.
 
         Raises
         ------
@@ -122,7 +123,7 @@ class LocalRunner:
         """
         launched, claimed = receipts.attempts(directory)
         if not claimed or max(launched, default=0) > max(claimed):
-            return Observation("unclaimed")
+            return Observation("unclaimed" if procfs.gone(key) else "running")
         return _look(directory, max(claimed), key)
 
     def cancel(self, directory: Path, key: str) -> None:
@@ -130,7 +131,7 @@ class LocalRunner:
 
         An attempt that nobody has taken yet is taken here, so that it never starts. A supervisor
         does the rest by itself. Where it is gone and the program lives, this call sends TERM, and
-        the first call after the grace KILL.
+        the first call after the grace KILL; at once where the directory no longer tells of the run.
 
         Raises
         ------
@@ -139,13 +140,16 @@ class LocalRunner:
         """
         launched, claimed = receipts.attempts(directory)
         newest = max(launched | claimed, default=0)
-        if newest == 0 or (newest not in claimed and _withdraw(directory, newest, key)):
+        if newest == 0:
+            _signal_all(key, signal.SIGKILL)
+            return
+        if newest not in claimed and _withdraw(directory, newest, key):
             return
         seen = _look(directory, newest, key)
         if seen.phase not in _ALIVE:
             return
         if seen.handle is None:
-            self.kill(key)
+            _signal_all(key, signal.SIGKILL)
             return
         if procfs.alive(seen.handle.pid, seen.handle.pid_start):
             # CONT, because a stopped supervisor could not act.
@@ -154,16 +158,6 @@ class LocalRunner:
                     os.kill(seen.handle.pid, signum)
         else:
             self._cancel_orphans(directory, newest, key)
-
-    def lives(self, key: str) -> bool:
-        """Tell whether any process carries the key."""
-        return not procfs.gone(key)
-
-    def kill(self, key: str) -> None:
-        """Send KILL to every process that carries the key."""
-        for pid in procfs.members(key):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
 
     def _write_document(self, launch: Launch) -> None:
         Path(receipts.path_of(launch.directory)).mkdir(mode=0o700, exist_ok=True)
@@ -221,15 +215,16 @@ class LocalRunner:
         now = time.monotonic()
         if asked is None:
             receipts.save(note, {"version": receipts.FORMAT, "monotonic_s": now})
-            signals = [signal.SIGTERM, signal.SIGCONT]
+            _signal_all(key, signal.SIGTERM, signal.SIGCONT)
         elif now - asked["monotonic_s"] >= self._durations.grace_s:
-            signals = [signal.SIGKILL]
-        else:
-            return
-        for pid in procfs.members(key):
-            for signum in signals:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signum)
+            _signal_all(key, signal.SIGKILL)
+
+
+def _signal_all(key: str, *signals: signal.Signals) -> None:
+    for pid in procfs.members(key):
+        for signum in signals:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signum)
 
 
 def _understand(word: str) -> None:
