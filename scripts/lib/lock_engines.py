@@ -1,7 +1,7 @@
 """Makes the locks that lie beside the shipped declarations of force engines.
 
-Started by ``scripts/lock-engines``. ``--check`` needs no network: it compares what each lock says it
-belongs to with its declaration.
+Started by ``scripts/lock-engines``. ``--check`` needs no network: it compares what each lock says
+it belongs to with its declaration.
 """
 
 from __future__ import annotations
