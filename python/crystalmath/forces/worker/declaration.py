@@ -63,50 +63,46 @@ def call_setup(module: ModuleType, config: Mapping[str, Any], entry: Mapping[str
     Fault
         It does not take an option, the precision or the device that is asked for.
     """
-    setup = module.setup
     options = dict(config.get("options") or {})
-    dtype = _dtype(config, entry)
-    device = config.get("device") or "cpu"
-    _check_device(device, entry)
-    parameters = inspect.signature(setup).parameters
+    parameters = inspect.signature(module.setup).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    unknown = [name for name in options if name not in parameters and not takes_any]
-    unknown += [name for name in ("device", "dtype") if name in options]
+    own = [name for name in list(parameters)[1:] if name not in ("device", "dtype")]
+    unknown = [n for n in options if n not in own and (not takes_any or n in ("device", "dtype"))]
     if unknown:
-        known = [p for p in list(parameters)[1:] if p not in ("device", "dtype")]
         raise Fault(
             "input_rejected",
             f"the engine has no option {unknown[0]!r}",
-            hint=f"its options: {', '.join(known)}" if known else "it has no options",
+            hint=f"its options: {', '.join(own)}" if own else "it has no options",
             field=f"options.{unknown[0]}",
         )
+    dtype = config.get("dtype") or entry.get("dtype")
+    _check_dtype(dtype, module, entry, takes="dtype" in parameters)
     if "dtype" in parameters and dtype is not None:
         options["dtype"] = dtype
-    elif config.get("dtype") not in (None, entry.get("dtype")):
-        raise Fault(
-            "input_rejected", "the engine computes in its own precision only", field="dtype"
-        )
+    device = config.get("device") or "cpu"
+    _check_device(device, getattr(module, "DEVICES", None))
     if "device" in parameters or takes_any:
         options["device"] = device
-    return setup(config["model"], **options)
+    return module.setup(config["model"], **options)
 
 
-def _dtype(config: Mapping[str, Any], entry: Mapping[str, Any]) -> str | None:
-    asked = config.get("dtype")
-    allowed = entry.get("dtypes") or ([entry["dtype"]] if entry.get("dtype") else None)
-    if asked is None:
-        return entry.get("dtype")
-    if allowed is not None and asked not in allowed:
+def _check_dtype(
+    asked: str | None, module: ModuleType, entry: Mapping[str, Any], *, takes: bool
+) -> None:
+    """Refuse a precision that the model has not; without ``DTYPES`` ``setup`` must take it."""
+    allowed = getattr(module, "DTYPES", None)
+    own = entry.get("dtype")
+    if allowed is None and not takes:
+        allowed = [own or "float64"]
+    if asked is not None and allowed is not None and asked not in allowed:
         raise Fault(
             "input_rejected",
-            f"this model computes in {' or '.join(allowed)}, not in {asked}",
+            f"this engine computes in {' or '.join(allowed)}, not in {asked}",
             field="dtype",
         )
-    return str(asked)
 
 
-def _check_device(device: str, entry: Mapping[str, Any]) -> None:
-    allowed = entry.get("devices")
+def _check_device(device: str, allowed: Sequence[str] | None) -> None:
     if allowed is not None and device.partition(":")[0] not in allowed:
         raise Fault(
             "input_rejected",

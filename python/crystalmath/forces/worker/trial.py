@@ -38,7 +38,7 @@ class Capabilities:
         elements = known("elements")
         self.elements = parse_elements(elements) if not isinstance(elements, int) else None
         self.toy_elements = parse_elements(known("toy_elements", ())) or ()
-        self.info_keys = tuple(known("info", ()))
+        self.info_keys = tuple(known("info_keys", ()))
         self.members = int(known("members", 0))
         self.notes = [str(note) for note in known("notes", ())]
         self.dtype = known("dtype")
