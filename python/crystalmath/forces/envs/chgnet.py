@@ -3,6 +3,7 @@
 # dependencies = ["chgnet==0.4.2", "torch==2.13.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"
+# install-mb = 3000
 # title = "CHGNet: universal potential with magnetic moments, weights included"
 # ///
 """CHGNet with the weights that its wheel holds; computes in float32.

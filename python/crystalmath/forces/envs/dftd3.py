@@ -3,6 +3,7 @@
 # dependencies = ["dftd3==1.7.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"
+# install-mb = 80
 # title = "DFT-D3 dispersion, to be added to another engine: mace+dftd3"
 # additive = true
 # ///

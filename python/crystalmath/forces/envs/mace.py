@@ -3,6 +3,7 @@
 # dependencies = ["mace-torch==0.3.16", "torch==2.13.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"
+# install-mb = 2900
 # title = "MACE: equivariant potentials, with a file of weights of your own"
 # import-first = "mace"
 # ///

@@ -3,6 +3,7 @@
 # dependencies = ["sevenn==0.13.0", "torch==2.13.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"
+# install-mb = 3000
 # title = "SevenNet: universal equivariant potentials, 89 elements, weights included"
 # import-first = "sevenn"
 # ///
