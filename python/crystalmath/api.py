@@ -21,6 +21,7 @@ from crystalmath.errors import DatabaseError
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
+from crystalmath.services.forces import ForcesService
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
@@ -46,6 +47,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "events": EventsService,
     "jobs": JobsService,
     "codes": CodesService,
+    "forces": ForcesService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
@@ -102,6 +104,7 @@ class CrystalController:
         self.system = SystemService(server)
         self.events = EventsService(server.hub, on_subscribed=self._logs.wake)
         self.codes = CodesService(codes)
+        self.forces = ForcesService()
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores
         )

@@ -88,6 +88,8 @@ class Settings:
     proc_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     proc_queue: int = 64  # jobs.submit waits here; a burst of one connection must fit
     proc_idle_s: float = 300.0
+    forces_workers: int = 32  # threads that wait for an engine to load or to compute
+    forces_queue: int = 256
     switch_interval_s: float = 0.001
     log_file_bytes: int = 5 * MIB
     log_files: int = 5
