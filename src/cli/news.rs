@@ -71,7 +71,11 @@ impl News {
                     Event::JobRemoved(removed) => return Told::Removed(removed.id),
                     Event::Log(log) => return Told::Log(log),
                     Event::Resync(_) => return Told::LookAgain,
-                    Event::Event(_) | Event::Other => {}
+                    Event::Event(_)
+                    | Event::Engine(_)
+                    | Event::Install(_)
+                    | Event::Worker(_)
+                    | Event::Other => {}
                 }
             }
             match self.told.recv_timeout(patience) {

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "895315bfdea66551a03e1c050fefdb853d8af6d2e44d9d078963f2d27036738a";
+pub const SCHEMA_SHA256: &str = "dcdc83bb2d3f370f4d7d75e2cad3939d73948b890f5b7e11880f5cdda8333077";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1838,7 +1838,7 @@ pub struct ForceStructure {
     pub info: Option<Map<String, Value>>,
 }
 
-/// Member `limits` of [`ForcesStatus`].
+/// Member `limits` of [`ForcesStatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ForcesLimits {
@@ -1869,7 +1869,7 @@ pub struct ForcesLimits {
 /// Result of `forces.status`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ForcesStatus {
+pub struct ForcesStatusResult {
     /// Used where no engine is named.
     pub default_engine: String,
     /// Number of workers by state.
@@ -3363,7 +3363,7 @@ pub mod calls {
     impl Call for ForcesStatus {
         const METHOD: &'static str = "forces.status";
         type Params = NoParams;
-        type Reply = Reply<ForcesStatus>;
+        type Reply = Reply<ForcesStatusResult>;
     }
 
     /// `forces.stop`: Stop a worker or an installation.

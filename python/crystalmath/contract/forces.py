@@ -291,7 +291,9 @@ class ForcesLimits(Model):
     load_s: float = Field(description="Seconds that loading may take.")
     call_s: float = Field(description="Seconds that a request may take by default.")
     first_call_s: float = Field(description="The same for the first of its shape, at least.")
-    crashes: int = Field(description="Crashes after which an engine is not started again for a while.")
+    crashes: int = Field(
+        description="Crashes after which an engine is not started again for a while."
+    )
     crashes_within_s: float = Field(description="Seconds within which they must fall.")
     pause_s: float = Field(description="Seconds that it is not started again.")
     waiting_structures: int = Field(description="Structures of one client that may wait.")
@@ -308,7 +310,7 @@ class BrokenEngine(Model):
     last_error: str = Field(description="How it died.")
 
 
-class ForcesStatus(Model):
+class ForcesStatusResult(Model):
     default_engine: str = Field(description="Used where no engine is named.")
     workers: dict[str, int] = Field(description="Number of workers by state.")
     clients: int = Field(description="Data channels that are open.")

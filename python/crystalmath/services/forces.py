@@ -16,7 +16,7 @@ from crystalmath.contract.forces import (
     EnvironmentsMeta,
     EvaluateParams,
     EvaluateResult,
-    ForcesStatus,
+    ForcesStatusResult,
     Garbage,
     InstallParams,
     InstallResult,
@@ -108,7 +108,7 @@ class ForcesService:
         _later()
 
     @rpc(lane="forces", read_only=True)
-    def status(self, params: NoParams) -> ForcesStatus:
+    def status(self, params: NoParams) -> ForcesStatusResult:
         """Tell what the workers do together, and their limits."""
         _later()
 
