@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "dcdc83bb2d3f370f4d7d75e2cad3939d73948b890f5b7e11880f5cdda8333077";
+pub const SCHEMA_SHA256: &str = "23f2c9772140f1ff471d12271b5203c83f98b30ea8484b7617f325de4e668246";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1854,7 +1854,7 @@ pub struct ForcesLimits {
     pub call_s: f64,
     /// The same for the first of its shape, at least.
     pub first_call_s: f64,
-    /// Crashes after which an engine is not started again for a while.
+    /// Crashes until it is not started again for a while.
     pub crashes: i64,
     /// Seconds within which they must fall.
     pub crashes_within_s: f64,

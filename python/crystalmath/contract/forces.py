@@ -292,7 +292,7 @@ class ForcesLimits(Model):
     call_s: float = Field(description="Seconds that a request may take by default.")
     first_call_s: float = Field(description="The same for the first of its shape, at least.")
     crashes: int = Field(
-        description="Crashes after which an engine is not started again for a while."
+        description="Crashes until it is not started again for a while."
     )
     crashes_within_s: float = Field(description="Seconds within which they must fall.")
     pause_s: float = Field(description="Seconds that it is not started again.")
