@@ -291,9 +291,7 @@ class ForcesLimits(Model):
     load_s: float = Field(description="Seconds that loading may take.")
     call_s: float = Field(description="Seconds that a request may take by default.")
     first_call_s: float = Field(description="The same for the first of its shape, at least.")
-    crashes: int = Field(
-        description="Crashes until it is not started again for a while."
-    )
+    crashes: int = Field(description="Crashes until it is not started again for a while.")
     crashes_within_s: float = Field(description="Seconds within which they must fall.")
     pause_s: float = Field(description="Seconds that it is not started again.")
     waiting_structures: int = Field(description="Structures of one client that may wait.")

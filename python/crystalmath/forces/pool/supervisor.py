@@ -1,0 +1,474 @@
+"""The thread that watches the workers: one for all of them, for as long as the daemon lives.
+
+It wakes when a worker speaks or ends (its channel, its pidfd), when it is called, and every half a
+second while there are workers, to look at their status pages. Everything that changes a worker
+happens here or under the lock of the roster.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import selectors
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Literal
+
+from crystalmath.errors import CrystalMathError, WorkerDied, WorkerTimeout
+from crystalmath.forces.pool import endings
+from crystalmath.forces.pool.breaker import Breaker
+from crystalmath.forces.pool.control import Control, ControlClosed, ControlError, Message
+from crystalmath.forces.pool.member import FAULTS, Member, Why
+from crystalmath.forces.pool.memory import MIB, Occupant, Peaks, over_budget
+from crystalmath.forces.pool.roster import Roster
+from crystalmath.forces.pool.starter import Starter
+from crystalmath.services.ports_forces import CrashReport, HostedProcess, ProcessHost
+from crystalmath.services.ports_pool import PoolLimits, WorkerRow
+
+_log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """See the module docstring.
+
+    Parameters
+    ----------
+    roster
+        All workers.
+    clock
+        Seconds since the epoch, for what people read.
+
+    Attributes
+    ----------
+    on_change
+        Told of each worker that is new or has changed its state.
+    chores
+        Called at each look; True: look again soon, though there be no worker.
+    """
+
+    def __init__(
+        self,
+        roster: Roster,
+        limits: PoolLimits,
+        host: ProcessHost,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._roster = roster
+        self._limits = limits
+        self._clock = clock
+        self.breaker = Breaker(limits.crashes, limits.crashes_within_s, limits.pause_s)
+        self.peaks = Peaks()
+        self.on_change: Callable[[WorkerRow], None] = lambda _row: None
+        self._starter = Starter(host, self._on_started, self._on_unstarted)
+        self._selector = selectors.DefaultSelector()
+        self._calls: deque[Callable[[], None]] = deque()
+        self._waking, self._wake = os.pipe()
+        os.set_blocking(self._waking, False)
+        os.set_blocking(self._wake, False)
+        self._selector.register(self._waking, selectors.EVENT_READ, self._woken)
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self.chores: list[Callable[[], bool]] = []
+
+    # --- from other threads ---------------------------------------------------------------------
+
+    def start(self, member: Member) -> None:
+        """Start a worker; called under the lock."""
+        self._tell(member)
+        self._ensure_thread()
+        self._starter.start(member)
+
+    def watch(self, source: Any, on_readable: Callable[[], None]) -> None:
+        """Call ``on_readable``, under the lock, whenever ``source`` can be read."""
+        self.soon(lambda: self._watch(source, on_readable))
+
+    def soon(self, call: Callable[[], None]) -> None:
+        """Run something in the thread of the supervisor, under the lock."""
+        self._calls.append(call)
+        self._ensure_thread()
+        with suppress(BlockingIOError):
+            os.write(self._wake, b"w")
+
+    def _watch(self, source: Any, on_readable: Callable[[], None]) -> None:
+        self._selector.register(source, selectors.EVENT_READ, on_readable)
+
+    def unwatch(self, source: Any) -> None:
+        """No longer; only in the thread of the supervisor."""
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(source)
+
+    def end(self, member: Member, why: Why, mode: Literal["drain", "now"] = "drain") -> None:
+        """Begin to end a worker; called under the lock. A second call may only hurry."""
+        if not member.alive or (member.why is not None and mode == "drain"):
+            return
+        member.why = member.why or why
+        if member.process is None:
+            self._bury(member, None)
+            return
+        drained = mode == "drain" and member.stage == "ready" and member.control is not None
+        if drained and member.control is not None:
+            try:
+                member.control.exit()
+            except (ControlClosed, ControlError):
+                drained = False
+        if drained:
+            self._enter(member, "draining")
+        else:
+            self._terminate(member)
+        self._poke()
+
+    def close(self, patience_s: float) -> None:
+        """End all workers: asked first, killed at the end of half the patience."""
+        until = time.monotonic() + patience_s
+        with self._roster.changed:
+            self._closing = True
+            for member in self._roster.alive():
+                self.end(member, "shutdown")
+            hurried = False
+            while self._roster.alive() and (left := until - time.monotonic()) > 0:
+                if left < patience_s / 2 and not hurried:
+                    hurried = True
+                    for member in self._roster.alive():
+                        self._kill(member)
+                self._roster.changed.wait(min(left, 0.05 if hurried else patience_s / 2))
+            for member in self._roster.alive():
+                self._kill(member)
+        self._poke()
+        self._starter.close()
+        if self._thread is not None:
+            self._thread.join(1.0)
+
+    def occupants(self) -> list[Occupant]:
+        """The workers as the memory sees them; called under the lock."""
+        return [
+            Occupant(
+                m.id,
+                m.rss_bytes if m.capabilities is not None and m.rss_bytes is not None
+                else max(m.rss_bytes or 0, self.peaks.expected_bytes(m.key)),
+                m.idle_since(),
+            )
+            for m in self._roster.alive()
+        ]  # fmt: skip
+
+    # --- the thread -----------------------------------------------------------------------------
+
+    def _ensure_thread(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="force-supervisor", daemon=True)
+            self._thread.start()
+
+    def _poke(self) -> None:
+        with suppress(BlockingIOError):
+            os.write(self._wake, b"w")
+
+    def _woken(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._waking, 4096)
+
+    def _run(self) -> None:
+        while True:
+            with self._roster.changed:
+                while self._calls:
+                    self._guarded(self._calls.popleft())
+                wait_s = self._look_at_all()
+                if self._closing and not self._roster.alive():
+                    return
+            for key, _ in self._selector.select(wait_s):
+                with self._roster.changed:
+                    self._guarded(key.data)
+
+    def _guarded(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception:  # noqa: BLE001 - one worker's trouble must not end the watch over the others
+            _log.exception("the supervisor of the force workers stumbled")
+
+    def _look_at_all(self) -> float | None:
+        """Look at every worker; return when to look again at the latest, None: when called."""
+        chores = [chore() for chore in self.chores]
+        members = self._roster.alive()
+        if not members:
+            return self._limits.look_s if any(chores) else None
+        now = time.monotonic()
+        for member in members:
+            self._guarded(lambda m=member: self._look_at(m, now))  # type: ignore[misc]
+        budget = self._limits.memory_mib * MIB
+        fat = over_budget(budget, self.occupants())
+        if fat is not None:
+            self.end(self._roster.find(fat), "memory")
+        self.breaker.forget_old(now)
+        waits = [self._limits.look_s]
+        waits += [m.kill_at - now for m in self._roster.alive() if m.kill_at is not None]
+        return max(0.01, min(waits))
+
+    def _look_at(self, member: Member, now: float) -> None:
+        if (
+            member.pidfd is None
+            and member.process is not None
+            and member.process.poll() is not None
+        ):
+            self._bury(member, None)
+            return
+        limits = self._limits
+        stage, since = member.stage, now - member.since
+        if stage == "connecting" and since > limits.connect_s:
+            self._overdue_start(member, f"did not speak within {limits.connect_s:g} s")
+        elif stage == "loading" and since > limits.load_s:
+            self._overdue_start(member, f"was not loaded within {limits.load_s:g} s")
+        elif stage == "ready":
+            self._look_at_ready(member, now)
+        elif stage == "draining":
+            look = member.look()
+            if look.overdue_s(now) > 0 or (not look.busy and since > limits.close_s):
+                self._terminate(member)
+        if member.kill_at is not None and now >= member.kill_at:
+            self._lose_patience(member)
+        self._tell(member)
+
+    def _look_at_ready(self, member: Member, now: float) -> None:
+        look = member.look()
+        if look.overdue_s(now) > 0:
+            self.end(member, "overdue", "now")
+            return
+        idle_since = member.idle_since()
+        if (
+            idle_since is not None
+            and member.serves is None
+            and now - idle_since > self._limits.idle_s
+        ):
+            self.end(member, "idle")
+
+    def _overdue_start(self, member: Member, what: str) -> None:
+        member.failure = WorkerTimeout(
+            f"{endings.named(member)} {what}",
+            hint="look at the end of what it printed: `crystalmath engines workers`",
+        )
+        self.end(member, "load", "now")
+
+    def _lose_patience(self, member: Member) -> None:
+        if member.stage not in ("stopping",):  # its channel is closed, but it goes on living
+            self._terminate(member)
+        elif not member.killed:
+            self._kill(member)
+            member.kill_at = time.monotonic() + self._limits.kill_s
+        else:
+            _log.error("worker %s (pid %s) cannot be killed", member.id,
+                       member.process.pid if member.process else None)  # fmt: skip
+            self._bury(member, None)
+
+    # --- what workers do ------------------------------------------------------------------------
+
+    def _on_started(self, member: Member, process: HostedProcess, control: Control) -> None:
+        """In the thread of the starter."""
+        with self._roster.changed:
+            if not member.alive:
+                process.kill()
+                control.close()
+                member.page.close()
+                threading.Thread(
+                    target=process.wait, args=(self._limits.kill_s,), daemon=True
+                ).start()
+                return
+            member.process, member.control = process, control
+            if member.why is not None:
+                self._terminate(member)
+            else:
+                self._enter(member, "connecting", phase="starting")
+        self.soon(lambda: self._adopt(member))
+
+    def _on_unstarted(self, member: Member, error: CrystalMathError) -> None:
+        """In the thread of the starter."""
+        with self._roster.changed:
+            if member.alive:
+                member.failure, member.why = error, "load"
+                self._bury(member, None)
+            member.page.close()
+
+    def _adopt(self, member: Member) -> None:
+        """Watch a new process, and speak to it."""
+        if not member.alive or member.process is None or member.control is None:
+            return
+        self._watch(member.control, lambda: self._listen(member))
+        with suppress(AttributeError, OSError):  # no pidfd here: the looks notice its end
+            member.pidfd = os.pidfd_open(member.process.pid)
+            self._watch(member.pidfd, lambda: self._exited(member))
+        if member.stage == "connecting":
+            try:
+                member.control.open()
+            except (ControlClosed, ControlError):
+                self._hung_up(member)
+
+    def _listen(self, member: Member) -> None:
+        if not member.alive or member.control is None:
+            return
+        try:
+            messages = member.control.read()
+        except ControlClosed:
+            self._hung_up(member)
+            return
+        except ControlError as error:
+            self._nonsense(member, str(error))
+            return
+        for message in messages:
+            self._heard(member, message)
+
+    def _heard(self, member: Member, message: Message) -> None:
+        if message.word == "BEAT":
+            self._beat(member, message)
+        elif message.word == "NEEDINIT" and member.stage == "connecting":
+            self._configure(member)
+        elif message.word == "CONFIG" and member.stage == "loading":
+            self._loaded(member, message)
+        elif message.word == "FAULT" and member.stage in ("connecting", "loading"):
+            member.failure = endings.fault(
+                message.document, engine=member.wanted.environment.engine
+            )
+            self.end(member, "load", "now")
+        elif member.why is None:
+            self._nonsense(member, f"it said {message.word!r} out of turn")
+
+    def _beat(self, member: Member, message: Message) -> None:
+        rss = message.document.get("rss_bytes")
+        if isinstance(rss, int):
+            member.rss_bytes = rss
+            self.peaks.saw(member.key, rss)
+        phase = message.document.get("phase")
+        if isinstance(phase, str) and member.stage == "loading":
+            member.phase = phase[:60]
+            self._tell(member)
+
+    def _configure(self, member: Member) -> None:
+        wanted, limits = member.wanted, self._limits
+        declaration = wanted.model.declaration
+        config = {
+            "engine": wanted.environment.engine,
+            "model": wanted.model.argument,
+            "dtype": wanted.dtype,
+            "device": wanted.device,
+            "options": dict(wanted.options),
+            "threads": member.threads,
+            "import_first": list(wanted.import_first),
+            "warm": dict(declaration.warm) if declaration and declaration.warm else None,
+            "deadlines": {
+                "call_s": limits.call_s,
+                "first_call_s": limits.first_call_s,
+                "first_call_factor": limits.first_call_factor,
+            },
+            "max_structures": limits.request_structures,
+            "max_atoms": limits.request_atoms,
+        }
+        try:
+            if member.control is not None:
+                member.control.configure(config)
+        except (ControlClosed, ControlError):
+            self._hung_up(member)
+            return
+        self._enter(member, "loading", phase="loading")
+
+    def _loaded(self, member: Member, message: Message) -> None:
+        member.capabilities = message.document
+        member.last_used = time.monotonic()
+        self._enter(member, "ready", phase="ready")
+        for other in self._roster.others_of(member.place, member):
+            if other.stage == "ready":
+                self.end(other, "replaced")
+
+    def _nonsense(self, member: Member, what: str) -> None:
+        if member.failure is None:
+            member.failure = WorkerDied(f"{endings.named(member)} was ended: {what}",
+                                        hint="this is a mistake in its program; "
+                                        "`crystalmath engines workers` shows what it printed")  # fmt: skip
+        self.end(member, "broken", "now")
+
+    def _hung_up(self, member: Member) -> None:
+        """Its channel is closed: it is ending, or soon will be made to."""
+        if member.control is not None:
+            self.unwatch(member.control)
+        if member.kill_at is None and member.alive:
+            member.kill_at = time.monotonic() + self._limits.term_s
+
+    def _exited(self, member: Member) -> None:
+        if not member.alive or member.process is None or member.process.poll() is None:
+            return
+        self._bury(member, member.process.report(endings.doing(member, member.look())))
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def _terminate(self, member: Member) -> None:
+        if member.process is None or member.stage == "stopping":
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(member.process.pid, signal.SIGTERM)
+        member.kill_at = time.monotonic() + self._limits.term_s
+        self._enter(member, "stopping")
+
+    def _kill(self, member: Member) -> None:
+        if member.process is not None:
+            member.process.kill()
+            member.killed = True
+
+    def _bury(self, member: Member, report: CrashReport | None) -> None:
+        """It has ended: tell everybody why, and let go of everything."""
+        if not member.alive:
+            return
+        if report is None and member.process is not None and member.process.poll() is not None:
+            report = member.process.report(endings.doing(member, member.look()))
+        now, look = time.monotonic(), member.look()
+        error = endings.failure_of(member, look, report)
+        if member.why is None or member.why in FAULTS:
+            member.crash = endings.crash_of(member, look, report, error, self._clock())
+            self._roster.crashes += 1
+            if self._counts(member, error, look.allowance_s):
+                self.breaker.crashed(member.key, error.message, now)
+            _log.warning("worker %s: %s", member.id, error.message)
+        member.failure = error
+        self._let_go(member)
+        self._enter(member, "ended", phase=member.crash.phase if member.crash else "ended")
+        self._roster.buried(member)
+
+    def _counts(self, member: Member, error: CrystalMathError, allowance_s: float) -> bool:
+        """Whether it says something about the engine, and not about whoever asked."""
+        if isinstance(error, endings.OWN_FAULT):
+            return False
+        return member.why != "overdue" or allowance_s >= self._limits.call_s
+
+    def _let_go(self, member: Member) -> None:
+        control, pidfd = member.control, member.pidfd
+        member.control = member.pidfd = None
+        if threading.current_thread() is self._thread:
+            self._close_sources(control, pidfd)
+        else:
+            self.soon(lambda: self._close_sources(control, pidfd))
+        if member.process is not None:  # else the starter may be about to hand it on
+            member.page.close()
+        member.kill_at = None
+        if member.helper is not None:
+            member.helper.kill()
+
+    def _close_sources(self, control: Control | None, pidfd: int | None) -> None:
+        if control is not None:
+            self.unwatch(control)
+            control.close()
+        if pidfd is not None:
+            self.unwatch(pidfd)
+            os.close(pidfd)
+
+    def _enter(self, member: Member, stage: Any, *, phase: str | None = None) -> None:
+        member.stage = stage
+        member.since = time.monotonic()
+        if phase is not None:
+            member.phase = phase
+        self._tell(member)
+        self._roster.changed.notify_all()
+
+    def _tell(self, member: Member) -> None:
+        """Tell listeners if more than counters has changed."""
+        look = member.look()
+        mark = (member.state(look), member.phase, look.clients, member.crash is not None)
+        if mark != member.told:
+            member.told = mark
+            self.on_change(member.row(time.monotonic(), self._clock()))

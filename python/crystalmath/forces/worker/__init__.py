@@ -1,0 +1,1 @@
+"""The program that runs inside an engine's environment. Standard library and numpy only."""
