@@ -1,8 +1,9 @@
 """A worker that lies, hangs and dies on demand; speaks the wire with the standard library alone.
 
-Its ``options`` say how: ``load`` (``hang``, ``raise``, ``exit``, ``nonsense``, ``print``), ``load_s``,
-``call`` (``hang``, ``exit``, ``segv``, ``spin``), ``call_s``, ``rss_mib``, ``stubborn`` (ignores TERM),
-``fail_atoms``. Energy is the sum of the positions; forces are the positions. Run as a program.
+Its ``options`` say how: ``load`` (``hang``, ``raise``, ``input``, ``exit``, ``nonsense``, ``print``),
+``load_s``, ``call`` (``hang``, ``exit``, ``segv``, ``spin``), ``call_s``, ``rss_mib``, ``stubborn``
+(ignores TERM), ``fail_atoms``. Energy is the sum of the positions; forces are the positions. Run as a
+program.
 """
 
 from __future__ import annotations

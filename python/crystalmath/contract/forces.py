@@ -31,6 +31,8 @@ MAX_JSON_ATOMS = 256
 """Arrays of more atoms in one call do not come as JSON."""
 
 MAX_ATOMS = 1_000_000
+MAX_STRUCTURES = 10_000
+"""Structures of one call."""
 
 EngineName = Annotated[
     str,
@@ -151,7 +153,7 @@ class EvaluateParams(Params):
     engine: EngineSum = Field(description="Name of the engine, or a sum like `mace+dftd3`.")
     model: ModelName | None = Field(default=None, description=_MODEL)
     structures: list[ForceStructure] = Field(
-        min_length=1, max_length=10_000, description="What to compute."
+        min_length=1, max_length=MAX_STRUCTURES, description="What to compute."
     )
     properties: list[PropertyName] = Field(
         default_factory=lambda: ["energy", "forces"],  # type: ignore[arg-type]
@@ -161,7 +163,11 @@ class EvaluateParams(Params):
     )
     dtype: Dtype | None = Field(default=None, description=_DTYPE)
     device: Device = Field(default="cpu", description=_DEVICE)
-    options: Options = Field(default_factory=dict, description=_OPTIONS)
+    options: Options = Field(
+        default_factory=dict,
+        description="Options of the engine, as its `setup` takes them; for a sum, those of each "
+        "engine under its name.",
+    )
     allow_toy_elements: bool = Field(
         default=False, description="Accept elements with toy parameters."
     )
@@ -294,7 +300,7 @@ class ForcesLimits(Model):
     crashes: int = Field(description="Crashes until it is not started again for a while.")
     crashes_within_s: float = Field(description="Seconds within which they must fall.")
     pause_s: float = Field(description="Seconds that it is not started again.")
-    waiting_structures: int = Field(description="Structures of one client that may wait.")
+    call_structures: int = Field(description="Structures of one call.")
     json_atoms: int = Field(description="Atoms in all whose arrays come as JSON.")
 
 

@@ -78,7 +78,7 @@ class Desk:
         if files is None:
             files = _input_files(params)
         if structure is None and params.structure is not None:
-            structure = self._read(params.structure)
+            structure = self.read_structure(params.structure)
         prepared = adapter.prepare(
             JobRequest(
                 name=params.name,
@@ -121,7 +121,13 @@ class Desk:
                     hint="rerun that job first and name the new one",
                 )
 
-    def _read(self, wanted: StructureIn) -> StructureData:
+    def read_structure(self, wanted: StructureIn) -> StructureData:
+        """Read a structure of a request.
+
+        Raises
+        ------
+        InputRejected, NotImplementedYet
+        """
         if wanted.material is not None:
             raise NotImplementedYet(
                 "structures of search hits come with the materials providers",

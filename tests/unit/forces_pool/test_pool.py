@@ -168,8 +168,10 @@ def test_a_hanging_call_ends_with_its_worker(
     make: MakePool, host: PlainHost, *, stubborn: bool
 ) -> None:
     pool = make()
+    wanted = fake_engine(call="hang", stubborn=stubborn)
+    pool.attach(wanted, WaitingCall())  # so that the deadline is not spent on loading
     with pytest.raises(WorkerTimeout, match="took longer than"):
-        evaluate(pool, fake_engine(call="hang", stubborn=stubborn), deadline_s=0.2)
+        evaluate(pool, wanted, deadline_s=0.5)
     assert until(lambda: host.running() == 0)
     assert pool.workers()[0].crash is not None
 

@@ -21,10 +21,6 @@ from crystalmath.forces.worker import wire
 from crystalmath.services.ports_pool import Computed, PlainStructure
 
 MAX_REPLY_BYTES: Final = 4 * 1024**3
-_SPREAD: Final = {"energy": (1, 0), "free_energy": (1, 0), "forces": (0, 3), "stress": (9, 0),
-                  "energies": (0, 1), "stresses": (0, 9), "magmoms": (0, 1), "charges": (0, 1),
-                  "dipole": (3, 0)}  # fmt: skip
-"""Property → numbers per structure and per atom."""
 
 
 class ChannelClosed(Exception):
@@ -153,15 +149,20 @@ def render(turn: Turn, properties: Sequence[str], request: int, allowance_s: flo
     numbers = array("i", (_number(x, i) for i, s in enumerate(structures) for x in s.symbols))
     pbc = bytes(bool(p) for s in structures for p in s.pbc)
     tail = json.dumps([dict(s.info) for s in structures], allow_nan=False).encode()
-    body = b"".join(
-        part.ljust(-(-len(part) // wire.ALIGN) * wire.ALIGN, b"\0")
-        for part in (counts.tobytes(), cells.tobytes(), positions.tobytes(), numbers.tobytes(), pbc)
+    parts = (counts.tobytes(), cells.tobytes(), positions.tobytes(), numbers.tobytes(), pbc)
+    body = b"".join(part.ljust(wire.aligned(len(part)), b"\0") for part in parts)
+    head = wire.render_header(
+        wire.EVAL,
+        flags=wire.NEW,
+        request=request,
+        generation=request,
+        structures=len(structures),
+        atoms=len(numbers),
+        mask=wire.mask_of(properties),
+        seconds=allowance_s,
+        payload=len(body) + len(tail),
+        tail=len(tail),
     )
-    mask = sum(1 << wire.PROPERTIES.index(name) for name in properties)
-    head = wire.HEADER.pack(
-        b"EVAL".ljust(12), wire.NEW, request, request, len(structures), len(numbers), mask,
-        allowance_s, len(body) + len(tail), len(tail),
-    )  # fmt: skip
     return head + body + tail
 
 
@@ -175,26 +176,22 @@ def parse(turn: Turn, mask: int, payload: bytes, extras: Any) -> list[Computed]:
     """
     found = [Computed(n_atoms=len(s.symbols)) for s in turn.structures]
     extras = extras if isinstance(extras, dict) else {}
-    members = extras.get("members", 0)
-    at = 0
-    for bit, name in enumerate(wire.PROPERTIES):
-        if not mask & 1 << bit:
-            continue
-        per_structure, per_atom = _SPREAD.get(name, (0, 0))
-        if name == "committee_energy":
-            per_structure = members
-        elif name == "committee_forces":
-            per_atom = 3 * members
-        size = 8 * (per_structure * len(found) + per_atom * turn.atoms)
-        if at + size > len(payload):
-            raise BadResult("the worker's answer is shorter than it should be")
-        start = at
+    members = int(extras.get("members", 0))
+    sections, size = wire.result_layout(len(found), turn.atoms, mask, members)
+    if size > len(payload):
+        raise BadResult("the worker's answer is shorter than it should be")
+    for name, start, count in sections:
+        per_structure, per_atom = wire.SIZES[name]
+        copies = members if wire.BITS[name] & wire.COMMITTEE_MASK else 1
+        stride = 8 * count // max(1, copies)
+        at = start
         for one in found:
-            end = start + 8 * (per_structure + per_atom * one.n_atoms)
-            one.arrays[name] = payload[start:end]
+            width = 8 * (per_structure + per_atom * one.n_atoms)
+            one.arrays[name] = b"".join(
+                payload[at + k * stride : at + k * stride + width] for k in range(copies)
+            )
             one.members = members
-            start = end
-        at += -(-size // wire.ALIGN) * wire.ALIGN
+            at += width
     _note_faults(found, extras.get("faults") or ())
     return found
 

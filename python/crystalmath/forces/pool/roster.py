@@ -34,7 +34,7 @@ class Roster:
         self._dead: OrderedDict[str, Member] = OrderedDict()
 
     def next_id(self) -> str:
-        """Name for a new worker: ``w1``, ``w2`` …"""
+        """Name a new worker: ``w1``, ``w2`` and so on."""
         self._numbers += 1
         return f"w{self._numbers}"
 

@@ -18,11 +18,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Literal
 
-from crystalmath.errors import CrystalMathError, WorkerDied, WorkerTimeout
+from crystalmath.errors import CrystalMathError, WorkerTimeout
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.breaker import Breaker
-from crystalmath.forces.pool.control import Control, ControlClosed, ControlError, Message
-from crystalmath.forces.pool.member import FAULTS, Member, Why
+from crystalmath.forces.pool.control import Control, ControlClosed, ControlError
+from crystalmath.forces.pool.dialogue import Dialogue
+from crystalmath.forces.pool.member import FAULTS, Member, Stage, Why
 from crystalmath.forces.pool.memory import MIB, Occupant, Peaks, over_budget
 from crystalmath.forces.pool.roster import Roster
 from crystalmath.forces.pool.starter import Starter
@@ -63,6 +64,7 @@ class Supervisor:
         self.breaker = Breaker(limits.crashes, limits.crashes_within_s, limits.pause_s)
         self.peaks = Peaks()
         self.on_change: Callable[[WorkerRow], None] = lambda _row: None
+        self._dialogue = Dialogue(limits, self)
         self._starter = Starter(host, self._on_started, self._on_unstarted)
         self._selector = selectors.DefaultSelector()
         self._calls: deque[Callable[[], None]] = deque()
@@ -78,7 +80,7 @@ class Supervisor:
 
     def start(self, member: Member) -> None:
         """Start a worker; called under the lock."""
-        self._tell(member)
+        self.tell(member)
         self._ensure_thread()
         self._starter.start(member)
 
@@ -116,7 +118,7 @@ class Supervisor:
             except (ControlClosed, ControlError):
                 drained = False
         if drained:
-            self._enter(member, "draining")
+            self.enter(member, "draining")
         else:
             self._terminate(member)
         self._poke()
@@ -227,7 +229,7 @@ class Supervisor:
                 self._terminate(member)
         if member.kill_at is not None and now >= member.kill_at:
             self._lose_patience(member)
-        self._tell(member)
+        self.tell(member)
 
     def _look_at_ready(self, member: Member, now: float) -> None:
         look = member.look()
@@ -250,7 +252,7 @@ class Supervisor:
         self.end(member, "load", "now")
 
     def _lose_patience(self, member: Member) -> None:
-        if member.stage not in ("stopping",):  # its channel is closed, but it goes on living
+        if member.stage != "stopping":  # its channel is closed, but it goes on living
             self._terminate(member)
         elif not member.killed:
             self._kill(member)
@@ -277,7 +279,7 @@ class Supervisor:
             if member.why is not None:
                 self._terminate(member)
             else:
-                self._enter(member, "connecting", phase="starting")
+                self.enter(member, "connecting", phase="starting")
         self.soon(lambda: self._adopt(member))
 
     def _on_unstarted(self, member: Member, error: CrystalMathError) -> None:
@@ -292,7 +294,7 @@ class Supervisor:
         """Watch a new process, and speak to it."""
         if not member.alive or member.process is None or member.control is None:
             return
-        self._watch(member.control, lambda: self._listen(member))
+        self._watch(member.control, lambda: self._dialogue.listen(member))
         with suppress(AttributeError, OSError):  # no pidfd here: the looks notice its end
             member.pidfd = os.pidfd_open(member.process.pid)
             self._watch(member.pidfd, lambda: self._exited(member))
@@ -300,91 +302,9 @@ class Supervisor:
             try:
                 member.control.open()
             except (ControlClosed, ControlError):
-                self._hung_up(member)
+                self.hung_up(member)
 
-    def _listen(self, member: Member) -> None:
-        if not member.alive or member.control is None:
-            return
-        try:
-            messages = member.control.read()
-        except ControlClosed:
-            self._hung_up(member)
-            return
-        except ControlError as error:
-            self._nonsense(member, str(error))
-            return
-        for message in messages:
-            self._heard(member, message)
-
-    def _heard(self, member: Member, message: Message) -> None:
-        if message.word == "BEAT":
-            self._beat(member, message)
-        elif message.word == "NEEDINIT" and member.stage == "connecting":
-            self._configure(member)
-        elif message.word == "CONFIG" and member.stage == "loading":
-            self._loaded(member, message)
-        elif message.word == "FAULT" and member.stage in ("connecting", "loading"):
-            member.failure = endings.fault(
-                message.document, engine=member.wanted.environment.engine
-            )
-            self.end(member, "load", "now")
-        elif member.why is None:
-            self._nonsense(member, f"it said {message.word!r} out of turn")
-
-    def _beat(self, member: Member, message: Message) -> None:
-        rss = message.document.get("rss_bytes")
-        if isinstance(rss, int):
-            member.rss_bytes = rss
-            self.peaks.saw(member.key, rss)
-        phase = message.document.get("phase")
-        if isinstance(phase, str) and member.stage == "loading":
-            member.phase = phase[:60]
-            self._tell(member)
-
-    def _configure(self, member: Member) -> None:
-        wanted, limits = member.wanted, self._limits
-        declaration = wanted.model.declaration
-        config = {
-            "engine": wanted.environment.engine,
-            "model": wanted.model.argument,
-            "dtype": wanted.dtype,
-            "device": wanted.device,
-            "options": dict(wanted.options),
-            "threads": member.threads,
-            "import_first": list(wanted.import_first),
-            "warm": dict(declaration.warm) if declaration and declaration.warm else None,
-            "deadlines": {
-                "call_s": limits.call_s,
-                "first_call_s": limits.first_call_s,
-                "first_call_factor": limits.first_call_factor,
-            },
-            "max_structures": limits.request_structures,
-            "max_atoms": limits.request_atoms,
-        }
-        try:
-            if member.control is not None:
-                member.control.configure(config)
-        except (ControlClosed, ControlError):
-            self._hung_up(member)
-            return
-        self._enter(member, "loading", phase="loading")
-
-    def _loaded(self, member: Member, message: Message) -> None:
-        member.capabilities = message.document
-        member.last_used = time.monotonic()
-        self._enter(member, "ready", phase="ready")
-        for other in self._roster.others_of(member.place, member):
-            if other.stage == "ready":
-                self.end(other, "replaced")
-
-    def _nonsense(self, member: Member, what: str) -> None:
-        if member.failure is None:
-            member.failure = WorkerDied(f"{endings.named(member)} was ended: {what}",
-                                        hint="this is a mistake in its program; "
-                                        "`crystalmath engines workers` shows what it printed")  # fmt: skip
-        self.end(member, "broken", "now")
-
-    def _hung_up(self, member: Member) -> None:
+    def hung_up(self, member: Member) -> None:
         """Its channel is closed: it is ending, or soon will be made to."""
         if member.control is not None:
             self.unwatch(member.control)
@@ -404,7 +324,7 @@ class Supervisor:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(member.process.pid, signal.SIGTERM)
         member.kill_at = time.monotonic() + self._limits.term_s
-        self._enter(member, "stopping")
+        self.enter(member, "stopping")
 
     def _kill(self, member: Member) -> None:
         if member.process is not None:
@@ -427,7 +347,7 @@ class Supervisor:
             _log.warning("worker %s: %s", member.id, error.message)
         member.failure = error
         self._let_go(member)
-        self._enter(member, "ended", phase=member.crash.phase if member.crash else "ended")
+        self.enter(member, "ended", phase=member.crash.phase if member.crash else "ended")
         self._roster.buried(member)
 
     def _counts(self, member: Member, error: CrystalMathError, allowance_s: float) -> bool:
@@ -457,15 +377,25 @@ class Supervisor:
             self.unwatch(pidfd)
             os.close(pidfd)
 
-    def _enter(self, member: Member, stage: Any, *, phase: str | None = None) -> None:
+    # --- for the dialogue -------------------------------------------------------------------------
+
+    def loaded(self, member: Member) -> None:
+        """It is ready: what it replaces may go."""
+        self.enter(member, "ready", phase="ready")
+        for other in self._roster.others_of(member.place, member):
+            if other.stage == "ready":
+                self.end(other, "replaced")
+
+    def enter(self, member: Member, stage: Stage, *, phase: str | None = None) -> None:
+        """Note that a worker is in another stage."""
         member.stage = stage
         member.since = time.monotonic()
         if phase is not None:
             member.phase = phase
-        self._tell(member)
+        self.tell(member)
         self._roster.changed.notify_all()
 
-    def _tell(self, member: Member) -> None:
+    def tell(self, member: Member) -> None:
         """Tell listeners if more than counters has changed."""
         look = member.look()
         mark = (member.state(look), member.phase, look.clients, member.crash is not None)

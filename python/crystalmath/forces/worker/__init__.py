@@ -1,1 +1,0 @@
-"""The program that runs inside an engine's environment. Standard library and numpy only."""
