@@ -1,16 +1,14 @@
 """A worker that lies, hangs and dies on demand; speaks the wire with the standard library alone.
 
-Its ``options`` say how: ``load`` (``hang``, ``raise``, ``input``, ``exit``, ``nonsense``, ``print``),
-``load_s``, ``call`` (``hang``, ``exit``, ``segv``, ``spin``), ``call_s``, ``rss_mib``, ``stubborn``
-(ignores TERM), ``fail_atoms``. Energy is the sum of the positions; forces are the positions. Run as a
-program.
+Its ``options`` say how: ``load`` (hang, raise, input, exit, nonsense, print), ``load_s``, ``call``
+(hang, exit, segv, spin), ``call_s``, ``rss_mib``, ``stubborn`` (ignores TERM), ``fail_atoms``.
+Energy is the sum of the positions; forces are the positions. Run as a program.
 """
 
 from __future__ import annotations
 
 import argparse
 import array
-import importlib.util
 import json
 import mmap
 import os
@@ -24,12 +22,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-_WIRE = Path(__file__).parents[2] / "python/crystalmath/forces/worker/wire.py"
-_SPEC = importlib.util.spec_from_file_location("wire", _WIRE)
-assert _SPEC is not None
-wire: Any = importlib.util.module_from_spec(_SPEC)
-assert _SPEC.loader is not None
-_SPEC.loader.exec_module(wire)
+# Started isolated, as workers are: what it needs is brought in by its path.
+sys.path.insert(0, str(Path(__file__).parents[2] / "python/crystalmath/forces"))
+
+from worker import plain, wire  # type: ignore[import-not-found]
 
 _ABORT = 11
 
@@ -59,11 +55,9 @@ def exactly(sock: socket.socket, size: int) -> bytes:
     return data
 
 
-def message(word: str, document: Any = None, request: int = 0, mask: int = 0, body: bytes = b"",
-            seconds: float = 0.0) -> bytes:  # fmt: skip
-    text = b"" if document is None else json.dumps(document).encode()
-    return wire.HEADER.pack(word.encode().ljust(12), 0, request, 0, 0, 0, mask, seconds,
-                            len(body) + len(text), len(text)) + body + text  # fmt: skip
+def message(word: str, document: Any = None) -> bytes:
+    data: bytes = plain.render_message(wire.pad_word(word), document)
+    return data
 
 
 class Worker:
@@ -157,51 +151,40 @@ class Worker:
 
     def answer(self, selector: selectors.BaseSelector, client: Any) -> None:
         try:
-            head = wire.HEADER.unpack(exactly(client, 64))
-            payload = exactly(client, head[-2])
+            head = wire.parse_header(exactly(client, 64))
+            payload = exactly(client, head.payload)
         except OSError:
             selector.unregister(client)
             self.clients.discard(client)
             client.close()
             return
         began = time.monotonic()
-        allowance = head[7] or self.options.get("allowance_s", 300.0)
+        allowance = head.seconds or self.options.get("allowance_s", 300.0)
         self.page.write(begun=self.page.fields[1] + 1, started_at=began, allowance_s=allowance,
-                        atoms=head[5], phase=b"evaluating")  # fmt: skip
+                        atoms=head.atoms, phase=b"evaluating")  # fmt: skip
         self.misbehave()
-        body, faults = self.compute(head, payload)
-        document = {"faults": faults} if faults else None
         seconds = time.monotonic() - began
-        self.page.write(done=self.page.fields[2] + 1, structures=self.page.fields[3] + head[4],
-                        evaluations=self.page.fields[4] + head[4], started_at=0.0,
+        answered = self.page.fields[3] + head.structures
+        self.page.write(done=self.page.fields[2] + 1, structures=answered, evaluations=answered,
+                        started_at=0.0,
                         last_done_at=time.monotonic(), phase=b"ready",
                         computing_s=self.page.fields[10] + seconds)  # fmt: skip
         try:
-            client.sendall(message("RESULT", document, head[2], head[6], body, seconds))
+            client.sendall(self.compute(head, payload, seconds))
         except OSError:
             return
 
-    def compute(self, head: Any, payload: bytes) -> tuple[bytes, list[dict[str, Any]]]:
-        n_structures, n_atoms, mask = head[4], head[5], head[6]
-
-        def pad(n: int) -> int:
-            return -(-n // 64) * 64
-
-        counts = struct.unpack_from(f"<{n_structures}i", payload)
-        at = pad(4 * n_structures) + pad(72 * n_structures)
-        positions = array.array("d", payload[at : at + 24 * n_atoms])
-        energies, faults, start = array.array("d"), [], 0
-        for i, n in enumerate(counts):
-            energies.append(sum(positions[start : start + 3 * n]))
-            start += 3 * n
-            if n == self.options.get("fail_atoms"):
+    def compute(self, head: Any, payload: bytes, seconds: float) -> bytes:
+        structures = plain.parse_request(plain.Message(head, payload))
+        arrays, faults = [], []
+        for i, one in enumerate(structures):
+            positions = [x for position in one.positions for x in position]
+            arrays.append({"energy": [sum(positions)], "forces": positions})
+            if len(one.numbers) == self.options.get("fail_atoms"):
                 faults.append({"index": i, "kind": "unsupported_species", "message": "not these"})
-        parts = []
-        if mask & 1:
-            parts.append(energies.tobytes())
-        if mask & 4:
-            parts.append(positions.tobytes())
-        return b"".join(p.ljust(pad(len(p)), b"\0") for p in parts), faults
+        counts = [len(one.numbers) for one in structures]
+        answer: bytes = plain.render_result(head, counts, arrays, faults=faults, seconds=seconds)
+        return answer
 
     def misbehave(self) -> None:
         how = self.options.get("call")

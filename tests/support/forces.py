@@ -8,16 +8,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crystalmath.errors import Cancelled
+from crystalmath.errors import Cancelled, NotFound
 from crystalmath.services.ports_forces import (
     CrashReport,
+    EngineDeclaration,
+    EnvironmentRow,
     HostedProcess,
+    InstallStep,
+    ModelDeclaration,
+    ModelState,
     ReadyEnvironment,
+    Removal,
     ResolvedModel,
 )
 from crystalmath.services.ports_pool import PlainStructure, Wanted
@@ -172,3 +178,130 @@ def until(what: Callable[[], Any], deadline_s: float = 20.0) -> Any:
             raise AssertionError(f"not within {deadline_s} s")
         time.sleep(0.01)
     return value
+
+
+PROPERTIES = ("energy", "forces")
+
+
+def model(name: str = "m", *, default: bool = True, **more: Any) -> ModelDeclaration:
+    """A model of the fake engine."""
+    return ModelDeclaration(
+        id=name, source="builtin", properties=PROPERTIES, default=default, **more
+    )
+
+
+@dataclass
+class FakeProvider:
+    """Engines that exist on paper: ``fake`` is installed, ``far`` is not, ``plus`` is additive."""
+
+    engines: dict[str, EngineDeclaration] = field(default_factory=dict)
+    installed: set[str] = field(default_factory=lambda: {"fake", "plus"})
+    steps: Sequence[InstallStep] = ()
+    error: Exception | None = None
+    accepted: list[tuple[str, str]] = field(default_factory=list)
+    consent: str = "not_needed"
+    touched: list[str] = field(default_factory=list)
+    go_on: threading.Event = field(default_factory=threading.Event)
+    collected: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.go_on.set()
+        models = (
+            model(elements=("Cu", "Ag"), toy_elements=("H",), dtype="float64"),
+            model("other", default=False),
+        )
+        for name in ("fake", "far", "plus"):
+            self.engines.setdefault(
+                name,
+                EngineDeclaration(
+                    name=name,
+                    path=Path("/dev/null"),
+                    kind="engine",
+                    origin="shipped",
+                    title=f"the {name} engine",
+                    dependencies=(f"{name}==1.0", "numpy==2.0"),
+                    additive=name == "plus",
+                    models=models,
+                ),
+            )
+
+    def declarations(self) -> Sequence[EngineDeclaration]:
+        return list(self.engines.values())
+
+    def declaration(self, engine: str) -> EngineDeclaration:
+        if engine not in self.engines:
+            raise NotFound(f"there is no engine {engine!r}", field="engine",
+                           hint=f"engines: {', '.join(self.engines)}")  # fmt: skip
+        return self.engines[engine]
+
+    def ready(self, engine: str) -> ReadyEnvironment | None:
+        if engine not in self.installed:
+            return None
+        return ReadyEnvironment(
+            id=f"env-{engine}",
+            engine=engine,
+            python=sys.executable,
+            worker=str(FAKE_WORKER),
+            declaration="/dev/null",
+            versions={engine: "1.0", "numpy": "2.0"},
+            python_version="3.11.9",
+        )
+
+    def expected_bytes(self, engine: str) -> int | None:
+        return 0 if engine in self.installed else 3_000_000_000
+
+    def install(
+        self,
+        engine: str,
+        *,
+        models: Sequence[str] = (),
+        progress: Callable[[InstallStep], None] = lambda _step: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> ReadyEnvironment:
+        for step in self.steps:
+            progress(step)
+        while not self.go_on.wait(0.01):
+            if cancelled():
+                raise Cancelled("The installation was cancelled.")
+        if self.error is not None:
+            raise self.error
+        self.installed.add(engine)
+        ready = self.ready(engine)
+        assert ready is not None
+        return ready
+
+    def check(self, engine: str) -> Mapping[str, Any]:
+        return {"ok": True, "problems": [], "facts": {}}
+
+    def environments(self) -> Sequence[EnvironmentRow]:
+        return [
+            EnvironmentRow(f"env-{name}", (name,), "ready", 1000, 5000, 1e9, 9e8, "3.11.9")
+            for name in sorted(self.installed)
+        ]
+
+    def models(self, engine: str) -> Sequence[ModelState]:
+        return [
+            ModelState(engine, one, present=True, consent=self.consent)  # type: ignore[arg-type]
+            for one in self.declaration(engine).models
+        ]
+
+    def resolve_model(self, engine: str, model: str | None) -> ResolvedModel:
+        known = {one.id: one for one in self.declaration(engine).models}
+        if model is None:
+            model = "m"
+        if model not in known:
+            raise NotFound(f"{engine} has no model {model!r}", field="model",
+                           hint=f"models: {', '.join(known)}")  # fmt: skip
+        return ResolvedModel(model, model, f"{engine} 1.0:{model}", None, known[model])
+
+    def accept_licence(self, engine: str, model: str) -> None:
+        self.accepted.append((engine, model))
+
+    def touch(self, environment_id: str) -> None:
+        self.touched.append(environment_id)
+
+    def collect_garbage(
+        self, *, keep_days: float, apply: bool, in_use: Collection[str]
+    ) -> Sequence[Removal]:
+        self.collected = {"keep_days": keep_days, "apply": apply, "in_use": set(in_use)}
+        return [Removal("environment", "env-old", 10, "no declaration asks for it", apply)]

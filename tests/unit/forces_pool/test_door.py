@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from crystalmath.errors import ForcesError, Overloaded, WorkerDied
-from crystalmath.forces.pool.channel import Channel, ChannelClosed, Turn, render
+from crystalmath.forces.pool.channel import Channel, ChannelClosed, Turn
 from crystalmath.forces.pool.knock import knock
 from crystalmath.forces.pool.pool import Pool
-from crystalmath.forces.worker import wire
+from crystalmath.forces.worker import plain, wire
 from crystalmath.services.ports_pool import PoolLimits
 from support.forces import PlainHost, WaitingCall, atoms, fake_engine, until
 
@@ -79,7 +79,8 @@ def test_what_follows_the_token_at_once_is_the_workers(pool: Pool) -> None:
     way = pool.attach(fake_engine(), WaitingCall())
     with socket.socket(socket.AF_UNIX) as sock:
         sock.connect(way.path)
-        request = render(Turn((atoms((1.0, 0, 0)),)), ["energy"], 9, 0.0)
+        copper = plain.Structure([29], [(1.0, 0.0, 0.0)], [(0.0,) * 3] * 3, (False,) * 3, {})
+        request = plain.render_request([copper], ["energy"], request=9, generation=1)
         sock.sendall(way.token.encode() + request)
         sock.settimeout(10)
         heads = [wire.HEADER.unpack(sock.recv(64, socket.MSG_WAITALL)) for _ in range(2)]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import struct
 
 import pytest
 
-from crystalmath.errors import BadResult, InvalidParams
+from crystalmath.errors import InvalidParams
 from crystalmath.forces.pool.breaker import Breaker
-from crystalmath.forces.pool.channel import Turn, parse, render, turns
-from crystalmath.forces.pool.control import Control, ControlClosed, ControlError, message
+from crystalmath.forces.pool.channel import turns
+from crystalmath.forces.pool.control import Control, ControlClosed, ControlError
 from crystalmath.forces.pool.key import key_of, place_of
 from crystalmath.forces.pool.memory import (
     MIB,
@@ -22,8 +21,7 @@ from crystalmath.forces.pool.memory import (
     over_budget,
     share_threads,
 )
-from crystalmath.forces.worker import wire
-from crystalmath.services.ports_pool import PlainStructure
+from crystalmath.forces.worker import plain, wire
 from support.forces import atoms, fake_engine
 
 
@@ -127,35 +125,6 @@ def test_a_long_list_is_cut_by_count_and_by_atoms() -> None:
     assert list(turns([], 2, 100)) == []
 
 
-def test_a_request_is_laid_out_as_the_wire_says() -> None:
-    water = PlainStructure(["O", "H", "H"], [(0, 0, 0.1), (0, 0.7, 0), (0, -0.7, 0)],
-                           [(9, 0, 0), (0, 8, 0), (1, 0, 7)], (True, True, False),
-                           {"charge": 1})  # fmt: skip
-    data = render(Turn((water, atoms((1.0, 2.0, 3.0)))), ["energy", "stress"], 5, 2.5)
-    word, flags, request, _, n, total, mask, seconds, payload, tail = wire.HEADER.unpack_from(data)
-    assert (word.strip(), flags, request, n, total) == (b"EVAL", wire.NEW, 5, 2, 4)
-    assert (mask, seconds, len(data)) == (0b1001, 2.5, 64 + payload)
-    body = data[64:]
-    assert struct.unpack_from("<2i", body) == (3, 1)
-    assert struct.unpack_from("<18d", body, 64) == (9, 0, 0, 0, 8, 0, 1, 0, 7, *[0] * 9)
-    at = 64 + 192
-    assert struct.unpack_from("<12d", body, at)[-3:] == (1, 2, 3)
-    assert struct.unpack_from("<4i", body, at + 128) == (8, 1, 1, 29)
-    assert body[at + 192 : at + 198] == b"\1\1\0\0\0\0"
-    assert json.loads(body[-tail:]) == [{"charge": 1}, {}]
-
-
-def test_an_unknown_element_is_refused() -> None:
-    with pytest.raises(InvalidParams) as caught:
-        render(Turn((atoms((0, 0, 0.0)), atoms((0, 0, 0.0), symbol="Zz"))), ["energy"], 1, 0.0)
-    assert caught.value.field == "structures.1.symbols"
-
-
-def test_a_short_answer_is_refused() -> None:
-    with pytest.raises(BadResult, match="shorter"):
-        parse(Turn((atoms((0, 0, 0.0)),)), 0b101, b"\0" * 64, None)
-
-
 def pair() -> tuple[Control, socket.socket]:
     ours, theirs = socket.socketpair()
     return Control(ours), theirs
@@ -164,7 +133,11 @@ def pair() -> tuple[Control, socket.socket]:
 @pytest.mark.parametrize("step", [1, 7, 64, 1000])
 def test_messages_cut_anywhere_are_the_same(step: int) -> None:
     control, theirs = pair()
-    data = b"NEEDINIT".ljust(12) + message("BEAT", {"phase": "x" * 300}) + message("CONFIG", {})
+    data = (
+        b"NEEDINIT".ljust(12)
+        + plain.render_message(wire.BEAT, {"phase": "x" * 300})
+        + plain.render_message(wire.CONFIG, {})
+    )
     found = []
     for start in range(0, len(data), step):
         theirs.sendall(data[start : start + step])
@@ -183,8 +156,14 @@ def test_messages_cut_anywhere_are_the_same(step: int) -> None:
     [
         b"HAVEDATA".ljust(12),
         b"NEEDINIT".ljust(12) + b"\xff" * 64,
-        b"NEEDINIT".ljust(12) + message("BEAT")[:48] + struct.pack("<QQ", 3, 3) + b"no!",
-        b"NEEDINIT".ljust(12) + message("BEAT")[:48] + struct.pack("<QQ", 2, 2) + b"[]",
+        b"NEEDINIT".ljust(12)
+        + plain.render_message(wire.BEAT)[:48]
+        + struct.pack("<QQ", 3, 3)
+        + b"no!",
+        b"NEEDINIT".ljust(12)
+        + plain.render_message(wire.BEAT)[:48]
+        + struct.pack("<QQ", 2, 2)
+        + b"[]",
     ],
 )
 def test_nonsense_is_an_error(data: bytes) -> None:

@@ -6,21 +6,16 @@ and uses ``forces.connection``. No numpy here.
 
 from __future__ import annotations
 
-import json
 import socket
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final
 
 from crystalmath.domain.elements import NUMBERS
 from crystalmath.errors import BadResult, InvalidParams
 from crystalmath.forces.pool.endings import fault
-from crystalmath.forces.worker import wire
+from crystalmath.forces.worker import plain, wire
 from crystalmath.services.ports_pool import Computed, PlainStructure
-
-MAX_REPLY_BYTES: Final = 4 * 1024**3
 
 
 class ChannelClosed(Exception):
@@ -108,26 +103,44 @@ class Channel:
             What the worker says about the request as a whole.
         """
         self._requests += 1
+        request = plain.render_request(
+            [_plain(structure, i) for i, structure in enumerate(turn.structures)],
+            properties,
+            request=self._requests,
+            generation=self._requests,
+            seconds=allowance_s,
+        )
         try:
             self._sock.settimeout(patience_s)
-            self._sock.sendall(render(turn, properties, self._requests, allowance_s))
-            head = wire.HEADER.unpack(self._exactly(wire.HEADER.size))
-            payload = self._exactly(head[-2]) if head[-2] <= MAX_REPLY_BYTES else b""
+            self._sock.sendall(request)
+            header = wire.parse_header(self._exactly(wire.HEADER_BYTES))
+            message = plain.Message(header, self._exactly(header.payload))
+            return self._answer(turn, wire.parse_header(request), message)
         except TimeoutError:
             raise
+        except wire.WireError as error:
+            raise BadResult(f"{self._engine}: its answer makes no sense: {error}") from error
         except OSError as error:
             raise ChannelClosed from error
-        word, request, size, tail = head[0].rstrip(), head[2], head[-2], head[-1]
-        if request != self._requests or size != len(payload) or tail > size:
-            raise BadResult(
-                f"{self._engine}: an answer came that belongs to nothing that was asked"
-            )
-        extras = _tail(payload, tail)
-        if word == b"FAULT":
-            raise fault(extras if isinstance(extras, dict) else {}, engine=self._engine)
-        if word != b"RESULT":
-            raise BadResult(f"{self._engine}: {word.decode('ascii', 'replace')!r} is no answer")
-        return parse(turn, head[6], payload, extras), float(head[7])
+
+    def _answer(
+        self, turn: Turn, request: wire.Header, message: plain.Message
+    ) -> tuple[list[Computed], float]:
+        if message.header.word == wire.FAULT and message.header.request == request.request:
+            document = message.document()
+            raise fault(document if isinstance(document, dict) else {}, engine=self._engine)
+        counts = [len(structure.symbols) for structure in turn.structures]
+        result = plain.parse_result(request, counts, message)
+        found = [
+            _computed(count, arrays, result.members)
+            for count, arrays in zip(counts, result.arrays, strict=True)
+        ]
+        for one in result.faults:
+            failed = found[one["index"]]
+            failed.arrays = {}
+            failed.kind = str(one.get("kind", "forces"))
+            failed.message = str(one.get("message", "it could not be computed"))
+        return found, result.seconds
 
     def _exactly(self, size: int) -> bytes:
         data = bytearray(size)
@@ -140,84 +153,19 @@ class Channel:
         return bytes(data)
 
 
-def render(turn: Turn, properties: Sequence[str], request: int, allowance_s: float) -> bytes:
-    """One request."""
-    structures = turn.structures
-    counts = array("i", (len(s.symbols) for s in structures))
-    cells = array("d", chain.from_iterable(_cell(s) for s in structures))
-    positions = array("d", chain.from_iterable(p for s in structures for p in s.positions))
-    numbers = array("i", (_number(x, i) for i, s in enumerate(structures) for x in s.symbols))
-    pbc = bytes(bool(p) for s in structures for p in s.pbc)
-    tail = json.dumps([dict(s.info) for s in structures], allow_nan=False).encode()
-    parts = (counts.tobytes(), cells.tobytes(), positions.tobytes(), numbers.tobytes(), pbc)
-    body = b"".join(part.ljust(wire.aligned(len(part)), b"\0") for part in parts)
-    head = wire.render_header(
-        wire.EVAL,
-        flags=wire.NEW,
-        request=request,
-        generation=request,
-        structures=len(structures),
-        atoms=len(numbers),
-        mask=wire.mask_of(properties),
-        seconds=allowance_s,
-        payload=len(body) + len(tail),
-        tail=len(tail),
+def _plain(structure: PlainStructure, index: int) -> plain.Structure:
+    return plain.Structure(
+        numbers=[_number(symbol, index) for symbol in structure.symbols],
+        positions=structure.positions,
+        cell=structure.cell or ((0.0,) * 3,) * 3,
+        pbc=structure.pbc,
+        info=structure.info,
     )
-    return head + body + tail
 
 
-def parse(turn: Turn, mask: int, payload: bytes, extras: Any) -> list[Computed]:
-    """Cut the arrays of a result into structures.
-
-    Raises
-    ------
-    BadResult
-        It is not as long as it should be.
-    """
-    found = [Computed(n_atoms=len(s.symbols)) for s in turn.structures]
-    extras = extras if isinstance(extras, dict) else {}
-    members = int(extras.get("members", 0))
-    sections, size = wire.result_layout(len(found), turn.atoms, mask, members)
-    if size > len(payload):
-        raise BadResult("the worker's answer is shorter than it should be")
-    for name, start, count in sections:
-        per_structure, per_atom = wire.SIZES[name]
-        copies = members if wire.BITS[name] & wire.COMMITTEE_MASK else 1
-        stride = 8 * count // max(1, copies)
-        at = start
-        for one in found:
-            width = 8 * (per_structure + per_atom * one.n_atoms)
-            one.arrays[name] = b"".join(
-                payload[at + k * stride : at + k * stride + width] for k in range(copies)
-            )
-            one.members = members
-            at += width
-    _note_faults(found, extras.get("faults") or ())
-    return found
-
-
-def _note_faults(found: list[Computed], faults: Sequence[dict[str, Any]]) -> None:
-    for one in faults:
-        index = one.get("index")
-        if isinstance(index, int) and 0 <= index < len(found):
-            found[index].arrays.clear()
-            found[index].kind = str(one.get("kind", "forces"))
-            found[index].message = str(one.get("message", "it could not be computed"))
-
-
-def _tail(payload: bytes, size: int) -> Any:
-    if not size:
-        return None
-    try:
-        return json.loads(payload[len(payload) - size :])
-    except ValueError as error:
-        raise BadResult("the worker's answer cannot be read") from error
-
-
-def _cell(structure: PlainStructure) -> Iterator[float]:
-    if structure.cell is None:
-        return iter((0.0,) * 9)
-    return chain.from_iterable(structure.cell)
+def _computed(n_atoms: int, arrays: Mapping[str, Sequence[float]], members: int) -> Computed:
+    found = {name: array("d", numbers).tobytes() for name, numbers in arrays.items()}
+    return Computed(n_atoms, found, members)
 
 
 def _number(symbol: str, index: int) -> int:

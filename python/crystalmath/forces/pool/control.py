@@ -13,11 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from crystalmath.forces.worker import wire
+from crystalmath.forces.worker import plain, wire
 
-MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 _READ_BYTES: Final = 65_536
-_WORD: Final = 12
 
 
 class ControlError(Exception):
@@ -48,8 +46,9 @@ class Control:
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         self._sock = sock
-        self._buffer = bytearray()
+        self._opening = b""
         self._agreed = False
+        self._assembler = plain.Assembler()
 
     def fileno(self) -> int:
         """For the selector."""
@@ -63,18 +62,18 @@ class Control:
 
     def open(self) -> None:
         """Ask for the other end's state."""
-        self._send(_word("STATUS"))
+        self._send(wire.STATUS_WORD)
 
     def configure(self, config: Mapping[str, Any]) -> None:
         """Agree on the level and say what to load."""
-        text = b"CMW1 " + json.dumps({"abi": wire.ABI}).encode()
-        init = _word("INIT") + (0).to_bytes(4, "little") + len(text).to_bytes(4, "little") + text
-        self._send(init + message("CONFIG", config))
+        text = wire.AGREEMENT + json.dumps({"abi": wire.ABI}).encode()
+        init = wire.INIT + (0).to_bytes(4, "little") + len(text).to_bytes(4, "little") + text
+        self._send(init + plain.render_message(wire.CONFIG, dict(config)))
 
     def attach(self, fd: int) -> None:
         """Hand over the descriptor of a data channel; the caller closes its own copy."""
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [fd]))]
-        head = message("ATTACH")
+        head = plain.render_message(wire.ATTACH)
         try:
             sent = self._sock.sendmsg([head], rights, socket.MSG_NOSIGNAL)
         except BlockingIOError as error:
@@ -86,7 +85,7 @@ class Control:
 
     def exit(self) -> None:
         """Ask it to finish what it has in hand and to leave."""
-        self._send(message("EXIT"))
+        self._send(plain.render_message(wire.EXIT))
 
     def _send(self, data: bytes) -> None:
         try:
@@ -118,58 +117,31 @@ class Control:
             raise ControlClosed from error
         if not data:
             raise ControlClosed
-        self._buffer += data
-        found = []
-        while (one := self._next()) is not None:
-            found.append(one)
+        found: list[Message] = []
+        if not self._agreed:
+            found, data = self._opened(data)
+        try:
+            for message in self._assembler.feed(data):
+                document = message.document()
+                if document is not None and not isinstance(document, dict):
+                    raise ControlError("what it sent is no JSON object")
+                found.append(Message(_text(message.header.word), document or {}))
+        except wire.WireError as error:
+            raise ControlError(str(error)) from error
         return found
 
-    def _next(self) -> Message | None:
-        if not self._agreed:
-            if len(self._buffer) < _WORD:
-                return None
-            word = _text(bytes(self._buffer[:_WORD]))
-            if word != "NEEDINIT":
-                raise ControlError(f"it began with {word!r} and not with NEEDINIT")
-            del self._buffer[:_WORD]
-            self._agreed = True
-            return Message(word)
-        if len(self._buffer) < wire.HEADER.size:
-            return None
-        fields = wire.HEADER.unpack_from(self._buffer)
-        payload, tail = fields[-2], fields[-1]
-        if payload > MAX_MESSAGE_BYTES or tail > payload:
-            raise ControlError("it announced more than can be meant")
-        end = wire.HEADER.size + payload
-        if len(self._buffer) < end:
-            return None
-        document = _document(bytes(self._buffer[end - tail : end]))
-        del self._buffer[:end]
-        return Message(_text(fields[0]), document)
-
-
-def message(word: str, document: Mapping[str, Any] | None = None, *, request: int = 0) -> bytes:
-    """Header and JSON of one message."""
-    text = b"" if document is None else json.dumps(document, allow_nan=False).encode()
-    size = len(text)
-    return wire.HEADER.pack(_word(word), 0, request, 0, 0, 0, 0, 0.0, size, size) + text
-
-
-def _word(word: str) -> bytes:
-    return word.encode("ascii").ljust(_WORD)
+    def _opened(self, data: bytes) -> tuple[list[Message], bytes]:
+        """Take the one word that i-PI has for the beginning; what follows is ours."""
+        self._opening += data
+        size = len(wire.NEEDINIT)
+        if len(self._opening) < size:
+            return [], b""
+        word, rest = self._opening[:size], self._opening[size:]
+        if word != wire.NEEDINIT:
+            raise ControlError(f"it began with {_text(word)!r} and not with NEEDINIT")
+        self._agreed = True
+        return [Message("NEEDINIT")], rest
 
 
 def _text(word: bytes) -> str:
     return word.decode("ascii", "replace").strip()
-
-
-def _document(text: bytes) -> dict[str, Any]:
-    if not text:
-        return {}
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise ControlError("what it sent is no JSON") from error
-    if not isinstance(document, dict):
-        raise ControlError("what it sent is no JSON object")
-    return document

@@ -19,9 +19,10 @@ from typing import Final
 
 from crystalmath.errors import CrystalMathError, ForcesError, Overloaded, WorkerDied
 from crystalmath.forces.pool import endings
-from crystalmath.forces.pool.control import ControlClosed, ControlError, message
+from crystalmath.forces.pool.control import ControlClosed, ControlError
 from crystalmath.forces.pool.member import Member
 from crystalmath.forces.pool.supervisor import Supervisor
+from crystalmath.forces.worker import plain, wire
 from crystalmath.services.ports_pool import PoolLimits
 
 _log = logging.getLogger(__name__)
@@ -183,13 +184,13 @@ class Door:
         else:
             error = self._hand_over(visitor, member)
         if error is not None:
-            _send(visitor.sock, message("FAULT", _fault(error)))
+            _send(visitor.sock, plain.render_message(wire.FAULT, _fault(error)))
         self._leave(visitor)
 
     def _hand_over(self, visitor: _Visitor, member: Member) -> CrystalMathError | None:
         if member.control is None:
             return WorkerDied(f"{endings.named(member)} is gone")
-        _send(visitor.sock, message("ATTACH"))  # before the worker's first word
+        _send(visitor.sock, plain.render_message(wire.ATTACH))  # before the worker's first word
         try:
             member.control.attach(visitor.sock.fileno())
         except (ControlClosed, ControlError):

@@ -5,14 +5,12 @@ Used by ``calculators``; standard library only.
 
 from __future__ import annotations
 
-import json
 import socket
 from typing import Final
 
 from crystalmath.errors import CrystalMathError, WorkerDied
-from crystalmath.forces.pool.control import MAX_MESSAGE_BYTES
 from crystalmath.forces.pool.endings import fault
-from crystalmath.forces.worker import wire
+from crystalmath.forces.worker import plain, wire
 
 PATIENCE_S: Final = 10.0
 
@@ -39,14 +37,15 @@ def knock(path: str, token: str, *, engine: str, patience_s: float = PATIENCE_S)
         sock.settimeout(patience_s)
         sock.connect(path)
         sock.sendall(token.encode("ascii"))
-        word, fault_text = _answer(sock)
-        if word != b"ATTACH":
-            raise _refusal(fault_text)
+        answer = _answer(sock)
+        if answer.header.word != wire.ATTACH:
+            raise _refusal(answer)
         sock.settimeout(None)
-    except OSError as error:
+    except (OSError, wire.WireError) as error:
         sock.close()
+        text = getattr(error, "strerror", None) or str(error)
         raise WorkerDied(
-            f"the worker of {engine} cannot be reached: {error.strerror or 'no answer'}",
+            f"the worker of {engine} cannot be reached: {text}",
             hint="ask again; if it stays so, look at `crystalmath engines workers`",
         ) from error
     except BaseException:
@@ -55,12 +54,9 @@ def knock(path: str, token: str, *, engine: str, patience_s: float = PATIENCE_S)
     return sock
 
 
-def _answer(sock: socket.socket) -> tuple[bytes, bytes]:
-    fields = wire.HEADER.unpack(_exactly(sock, wire.HEADER.size))
-    size = fields[-2]
-    if size > MAX_MESSAGE_BYTES:
-        raise ConnectionError
-    return fields[0].rstrip(), _exactly(sock, size)
+def _answer(sock: socket.socket) -> plain.Message:
+    header = wire.parse_header(_exactly(sock, wire.HEADER_BYTES))
+    return plain.Message(header, _exactly(sock, header.payload))
 
 
 def _exactly(sock: socket.socket, size: int) -> bytes:
@@ -73,9 +69,6 @@ def _exactly(sock: socket.socket, size: int) -> bytes:
     return data
 
 
-def _refusal(text: bytes) -> CrystalMathError:
-    try:
-        document = json.loads(text)
-    except ValueError:
-        document = {}
-    return fault(document)
+def _refusal(answer: plain.Message) -> CrystalMathError:
+    document = answer.document()
+    return fault(document if isinstance(document, dict) else {})
