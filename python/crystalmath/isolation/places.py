@@ -1,0 +1,53 @@
+"""Where everything lies: declarations, environments, caches, models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The directories.
+
+    Attributes
+    ----------
+    data_dir
+        The daemon's data directory; environments, caches and models are made in it.
+    shipped
+        Declarations that come with CrystalMath, with their locks beside them.
+    user
+        The user's own declarations, or None.
+    uv_cache
+        Cache of downloads; None: uv's own where it is on the same file system as the data, else
+        one in the data directory, so that packages are hard links.
+    """
+
+    data_dir: Path
+    shipped: Path
+    user: Path | None = None
+    uv_cache: Path | None = None
+
+    @property
+    def environments(self) -> Path:
+        """Finished environments, and those being built (hidden)."""
+        return self.data_dir / "environments"
+
+    @property
+    def locks(self) -> Path:
+        """Locks of the user's declarations."""
+        return self.data_dir / "environments" / ".locks"
+
+    @property
+    def logs(self) -> Path:
+        """Full logs of builds, and the last words of workers."""
+        return self.data_dir / "environments" / ".logs"
+
+    @property
+    def models(self) -> Path:
+        """Weights, by their hash."""
+        return self.data_dir / "models"
+
+    def caches(self, engine: str) -> Path:
+        """What the packages of one engine think is the home directory."""
+        return self.data_dir / "caches" / engine
