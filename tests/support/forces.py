@@ -51,8 +51,11 @@ class PlainProcess:
         except subprocess.TimeoutExpired:
             return None
 
+    def terminate(self) -> None:
+        os.killpg(self.pid, signal.SIGTERM)
+
     def stop(self, grace_s: float) -> None:
-        self._process.terminate()
+        self.terminate()
         if self.wait(grace_s) is None:
             self.kill()
             self.wait(5)

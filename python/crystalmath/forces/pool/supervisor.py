@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import selectors
-import signal
 import threading
 import time
 from collections import deque
@@ -322,7 +321,7 @@ class Supervisor:
         if member.process is None or member.stage == "stopping":
             return
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(member.process.pid, signal.SIGTERM)
+            member.process.terminate()
         member.kill_at = time.monotonic() + self._limits.term_s
         self.enter(member, "stopping")
 
