@@ -39,6 +39,7 @@ def judge(
         *_paths(facts, prefix),
         *_files(facts, prefix),
         *_mapped(facts, prefix),
+        *(f"a file is missing: {name}" for name in facts["missing"]),
         *(() if wanted is None else _versions(facts, prefix, wanted)),
     )
 

@@ -133,7 +133,7 @@ def make_lock(
         output = project / "lock.txt"
         said = run_uv(
             [
-                "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header",
+                "pip", "compile", "--universal", "--generate-hashes", "--no-header",
                 "--no-annotate", "--python-version", LOWEST_PYTHON,
                 "--project", str(project), str(project / "pyproject.toml"), "-o", str(output),
             ],

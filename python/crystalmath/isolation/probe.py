@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os.path
 import platform
 import sys
 import sysconfig
@@ -24,6 +25,18 @@ def _distributions() -> dict[str, dict[str, str]]:
         if name and name not in found:
             found[name] = {"version": one.version, "path": str(one.locate_file(""))}
     return found
+
+
+def _missing() -> list[str]:
+    """Files that a distribution should have and has not; compiled ones come and go."""
+    from importlib.metadata import distributions
+
+    return [
+        f"{one.metadata['Name']}: {file}"
+        for one in distributions()
+        for file in one.files or ()
+        if file.suffix != ".pyc" and not os.path.lexists(str(one.locate_file(file)))
+    ][:20]
 
 
 def _mapped() -> list[str]:
@@ -61,6 +74,7 @@ def main(modules: list[str]) -> None:
                 "distributions": _distributions(),
                 "files": files,
                 "failures": failures,
+                "missing": _missing(),
                 "mapped": _mapped(),
             }
         )

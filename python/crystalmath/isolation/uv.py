@@ -88,6 +88,8 @@ def run_uv(
     Cancelled
         ``cancelled`` became true; uv was ended.
     """
+    if cancelled():
+        raise Cancelled("the installation was stopped")
     command = [find_uv(), "--no-progress", "--color", "never", *arguments]
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with log.open("ab") as sink:

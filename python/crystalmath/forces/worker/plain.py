@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain
@@ -33,7 +34,7 @@ class Message(NamedTuple):
     """One message as it came."""
 
     header: wire.Header
-    payload: bytes
+    payload: bytes | memoryview
 
     def document(self) -> Any:
         """Return what its tail says, None without one; raises ``WireError``."""
@@ -89,6 +90,12 @@ def render_message(word: bytes, document: Any = None, *, request: int = 0) -> by
     text = b"" if document is None else json.dumps(document, allow_nan=False).encode()
     size = len(text)
     return wire.render_header(word, request=request, payload=size, tail=size) + text
+
+
+def render_agreement() -> bytes:
+    """The host's INIT, which raises plain i-PI to level 1."""
+    text = wire.AGREEMENT + json.dumps({"abi": wire.ABI}).encode()
+    return wire.INIT + struct.pack("<ii", 0, len(text)) + text
 
 
 def parse_tail(payload: bytes | memoryview, tail: int) -> Any:
@@ -209,14 +216,11 @@ class Result(NamedTuple):
         Per structure: property → numbers, flat, C order.
     faults
         ``{index, kind, message, …}`` of the structures that failed; their numbers are NaN.
-    notes
-        What else the worker says about the result.
     """
 
     arrays: list[dict[str, Sequence[float]]]
     faults: list[dict[str, Any]]
     members: int
-    notes: list[str]
     seconds: float
 
 
@@ -285,7 +289,7 @@ def parse_result(request: wire.Header, counts: Sequence[int], message: Message) 
             end = start + _size(section.name, count, members)
             found[i][section.name] = numbers[start:end]
             start = end
-    return Result(found, says["faults"], members, says["notes"], header.seconds)
+    return Result(found, says["faults"], members, header.seconds)
 
 
 def check_answer(request: wire.Header, header: wire.Header) -> None:
@@ -299,7 +303,7 @@ def check_answer(request: wire.Header, header: wire.Header) -> None:
 
 def check_notes(document: Any, structures: int) -> dict[str, Any]:
     """Return the tail of a result with everything in its place; raises ``WireError``."""
-    says = {"faults": [], "members": 0, "notes": []}
+    says: dict[str, Any] = {"faults": [], "members": 0}
     if document is not None:
         if not isinstance(document, dict):
             raise wire.WireError("the notes of a result are no object")
@@ -307,8 +311,8 @@ def check_notes(document: Any, structures: int) -> dict[str, Any]:
     members, faults = says["members"], says["faults"]
     if not isinstance(members, int) or not 0 <= members <= wire.MAX_MEMBERS:
         raise wire.WireError(f"a committee of {members!r}")
-    if not isinstance(faults, list) or not isinstance(says["notes"], list):
-        raise wire.WireError("the notes of a result are no list")
+    if not isinstance(faults, list):
+        raise wire.WireError("the faults of a result are no list")
     for fault in faults:
         index = fault.get("index") if isinstance(fault, dict) else None
         if not isinstance(index, int) or not 0 <= index < structures:
@@ -322,12 +326,12 @@ def _size(name: str, atoms: int, members: int) -> int:
     return size * members if wire.BITS[name] & wire.COMMITTEE_MASK else size
 
 
-def _ints(payload: bytes, start: int, count: int) -> array[int]:
-    return array(_INT, payload[start : start + 4 * count])
+def _ints(payload: bytes | memoryview, start: int, count: int) -> array[int]:
+    return array(_INT, bytes(payload[start : start + 4 * count]))
 
 
-def _floats(payload: bytes, start: int, count: int) -> array[float]:
-    return array("d", payload[start : start + 8 * count])
+def _floats(payload: bytes | memoryview, start: int, count: int) -> array[float]:
+    return array("d", bytes(payload[start : start + 8 * count]))
 
 
 def _rows(numbers: Sequence[float]) -> list[list[float]]:

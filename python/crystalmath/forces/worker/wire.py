@@ -7,7 +7,7 @@ throughout; float64 in eV, Å, eV/Å, eV/Å³; stresses 3 by 3, positive under t
     EVAL    counts int32 S · cells float64 9S · positions float64 3N
             with NEW: numbers int32 N · pbc uint8 3S · tail: a list of S ``info`` objects
     RESULT  the arrays of the property mask in the order of the bits
-            tail, if any: {faults: [{index, kind, message, …}], members, notes}
+            tail, if any: {faults: [{index, kind, message, …}], members}
     FAULT   tail: {kind, message, traceback, retryable, structure, field, hint}
     CONFIG, BEAT, ATTACH, EXIT   on the control channel; a tail or nothing
 
