@@ -18,10 +18,17 @@ from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import DatabaseError
+from crystalmath.forces.pool.door import door_path
+from crystalmath.forces.pool.pool import Pool
+from crystalmath.forces.shipped import DECLARATIONS, WORKER
+from crystalmath.forces.worker.wire import ABI
+from crystalmath.isolation.places import Places
+from crystalmath.isolation.process import Processes, remove_old_logs
+from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
-from crystalmath.services.forces import ForcesService
+from crystalmath.services.forces import ForcesParts, ForcesService
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
@@ -71,7 +78,19 @@ class CrystalController:
     def __init__(self, settings: ControllerSettings, server: ServerPort) -> None:
         data_dir = settings.data_dir
         cores = os.cpu_count() or 1
-        adapters: tuple[CodeAdapter, ...] = (CommandAdapter(), EspressoAdapter(), ForcesAdapter())
+        self._places = Places(data_dir, DECLARATIONS, settings.engines_dir)
+        provider = Environments(self._places, WorkerKit(WORKER, ABI))
+        adapters: tuple[CodeAdapter, ...] = (
+            CommandAdapter(),
+            EspressoAdapter(),
+            ForcesAdapter(
+                provider,
+                {
+                    "CRYSTALMATH_SOCKET": settings.socket_path,
+                    "CRYSTALMATH_DATA_DIR": str(data_dir),
+                },
+            ),
+        )
         codes = {adapter.name: adapter for adapter in adapters}
         self._server = server
         self._database = data_dir / DATABASE
@@ -104,23 +123,33 @@ class CrystalController:
         self.system = SystemService(server)
         self.events = EventsService(server.hub, on_subscribed=self._logs.wake)
         self.codes = CodesService(codes)
-        self.forces = ForcesService()
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores
+        )
+        desk = Desk(
+            self._store, codes, WorkerStructureReader(server.run_worker, READ_STRUCTURE_S), cores
         )
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
-                desk=Desk(
-                    self._store,
-                    codes,
-                    WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
-                    cores,
-                ),
+                desk=desk,
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,
                 wake=self._pump.wake,
+            )
+        )
+        self._pool = Pool(
+            Processes(self._places), settings.forces_limits, door_path(settings.socket_path)
+        )
+        self.forces = ForcesService(
+            ForcesParts(
+                provider=provider,
+                pool=self._pool,
+                hub=server.hub,
+                read=desk.read_structure,
+                submit=self.jobs.submit,
+                results=data_dir / "forces" / "results",
             )
         )
 
@@ -138,11 +167,14 @@ class CrystalController:
         """
         migrate(self._store.engine, self._database, self._server.progress)
         self._directories.sweep(self._store.is_known)
+        remove_old_logs(self._places)
         self._logs.start()
         self._pump.start()
 
     def close(self) -> None:
-        """Stop the pump and close the database. Local jobs go on."""
+        """Stop the pump and the force workers, close the database. Local jobs go on."""
+        self.forces.close()
+        self._pool.close()
         self._pump.stop()
         self._logs.stop()
         self._store.close()
@@ -154,6 +186,10 @@ class CrystalController:
     def live_local_jobs(self) -> int:
         """Jobs on this machine that have not ended: while there are any, the daemon stays."""
         return sum(n for state, n in self._store.counts().items() if state not in TERMINAL)
+
+    def is_needed(self) -> bool:
+        """Whether an idle daemon must stay: for jobs, open data channels, an installation."""
+        return self.live_local_jobs() > 0 or self._pool.clients() > 0 or self.forces.is_busy()
 
 
 def build(settings: ControllerSettings, server: ServerPort) -> CrystalController:

@@ -60,6 +60,7 @@ from crystalmath.errors import (
 )
 from crystalmath.services import forces_rows
 from crystalmath.services.events import EventHub
+from crystalmath.services.forces_doctor import Doctor
 from crystalmath.services.forces_evaluate import Evaluator
 from crystalmath.services.forces_events import ForceEvents
 from crystalmath.services.forces_install import Installer
@@ -105,8 +106,6 @@ class ForcesParts:
         Reads a structure as ``jobs.submit`` does.
     submit
         ``jobs.submit``.
-    doctor
-        Carries out ``forces.doctor``.
     results
         Directory for the arrays of large calls.
     clock
@@ -118,7 +117,6 @@ class ForcesParts:
     hub: EventHub
     read: Callable[[StructureIn], StructureData]
     submit: Callable[[SubmitParams, Call], SubmitResult]
-    doctor: Callable[[EngineDoctorParams, Call], EngineDoctorResult]
     results: Path
     clock: Callable[[], float] = time.time
 
@@ -130,7 +128,7 @@ class ForcesService:
         self._provider = parts.provider
         self._pool = parts.pool
         self._submit = parts.submit
-        self._doctor = parts.doctor
+        self._doctor = Doctor(parts.provider, parts.pool, parts.clock)
         self._results = parts.results
         self._clock = parts.clock
         self._events = ForceEvents(parts.hub)
@@ -139,6 +137,10 @@ class ForcesService:
         )
         self._evaluator = Evaluator(parts.provider, parts.pool, parts.read, parts.results)
         parts.pool.listen(lambda row: self._events.worker(forces_rows.worker_info(row)))
+
+    def is_busy(self) -> bool:
+        """Whether an installation waits or runs."""
+        return any(task.state in ("waiting", "running") for task in self._installer.tasks())
 
     def close(self) -> None:
         """Cancel installations."""
@@ -193,7 +195,7 @@ class ForcesService:
     @rpc(errors=START_ERRORS, lane="forces", read_only=True, deadline_s=3600.0)
     def doctor(self, params: EngineDoctorParams, call: Call) -> EngineDoctorResult:
         """Check an engine against itself: forces and stress by differences, symmetry, refusals."""
-        return self._doctor(params, call)
+        return self._doctor.examine(params, call)
 
     @rpc(lane="forces", deadline_s=600.0)
     def gc(self, params: CollectParams) -> Listing[Garbage, CollectMeta]:

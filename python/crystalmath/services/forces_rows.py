@@ -190,7 +190,8 @@ def identity(
     """Where the numbers of a worker come from."""
     return ForceIdentity(
         engine=declaration.name,
-        version=package_version(declaration, wanted.environment.versions),
+        version=str(document.get("package") or "")
+        or package_version(declaration, wanted.environment.versions),
         model=wanted.model.id,
         model_key=wanted.model.key,
         model_sha256=wanted.model.sha256,

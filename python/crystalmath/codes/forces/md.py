@@ -21,7 +21,6 @@ from crystalmath.codes.forces.record import Checkpoint, Record
 from crystalmath.codes.forces.task import Task
 from crystalmath.errors import BadResult
 
-
 LEAP_A = 2.0
 """An atom that moves further (Å) in one step has jumped over its neighbours."""
 

@@ -6,7 +6,6 @@ the worker itself.
     key        which worker a request belongs to
     memory     what may be started, and what must go for it
     breaker    what has crashed too often
-    page       the status page that a worker writes
     control    the control channel of one worker
     member     one worker: its process, channel, page and story
     roster     all of them, under one lock

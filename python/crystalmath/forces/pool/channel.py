@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from crystalmath.domain.elements import NUMBERS
 from crystalmath.errors import BadResult, InvalidParams
-from crystalmath.forces.pool.endings import fault
+from crystalmath.forces.reported import reported_error
 from crystalmath.forces.worker import plain, wire
 from crystalmath.services.ports_pool import Computed, PlainStructure
 
@@ -128,7 +128,9 @@ class Channel:
     ) -> tuple[list[Computed], float]:
         if message.header.word == wire.FAULT and message.header.request == request.request:
             document = message.document()
-            raise fault(document if isinstance(document, dict) else {}, engine=self._engine)
+            raise reported_error(
+                document if isinstance(document, dict) else {}, engine=self._engine
+            )
         counts = [len(structure.symbols) for structure in turn.structures]
         result = plain.parse_result(request, counts, message)
         found = [

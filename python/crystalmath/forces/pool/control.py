@@ -6,7 +6,6 @@ JSON behind them. Used by the supervisor alone.
 
 from __future__ import annotations
 
-import json
 import socket
 from array import array
 from collections.abc import Mapping
@@ -66,9 +65,7 @@ class Control:
 
     def configure(self, config: Mapping[str, Any]) -> None:
         """Agree on the level and say what to load."""
-        text = wire.AGREEMENT + json.dumps({"abi": wire.ABI}).encode()
-        init = wire.INIT + (0).to_bytes(4, "little") + len(text).to_bytes(4, "little") + text
-        self._send(init + plain.render_message(wire.CONFIG, dict(config)))
+        self._send(plain.render_agreement() + plain.render_message(wire.CONFIG, dict(config)))
 
     def attach(self, fd: int) -> None:
         """Hand over the descriptor of a data channel; the caller closes its own copy."""

@@ -9,10 +9,12 @@ import time
 from typing import Literal, Protocol
 
 from crystalmath.errors import WorkerDied
+from crystalmath.forces.launch import Deadlines, Launch
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.control import ControlClosed, ControlError, Message
 from crystalmath.forces.pool.member import Member, Stage, Why
 from crystalmath.forces.pool.memory import Peaks
+from crystalmath.forces.reported import reported_error
 from crystalmath.services.ports_pool import PoolLimits
 
 
@@ -67,7 +69,7 @@ class Dialogue:
         elif message.word == "CONFIG" and member.stage == "loading":
             self._loaded(member, message)
         elif message.word == "FAULT" and member.stage in ("connecting", "loading"):
-            member.failure = endings.fault(
+            member.failure = reported_error(
                 message.document, engine=member.wanted.environment.engine
             )
             self._watch.end(member, "load", "now")
@@ -85,25 +87,7 @@ class Dialogue:
             self._watch.tell(member)
 
     def _configure(self, member: Member) -> None:
-        wanted, limits = member.wanted, self._limits
-        declaration = wanted.model.declaration
-        config = {
-            "engine": wanted.environment.engine,
-            "model": wanted.model.argument,
-            "dtype": wanted.dtype,
-            "device": wanted.device,
-            "options": dict(wanted.options),
-            "threads": member.threads,
-            "import_first": list(wanted.import_first),
-            "warm": dict(declaration.warm) if declaration and declaration.warm else None,
-            "deadlines": {
-                "call_s": limits.call_s,
-                "first_call_s": limits.first_call_s,
-                "first_call_factor": limits.first_call_factor,
-            },
-            "max_structures": limits.request_structures,
-            "max_atoms": limits.request_atoms,
-        }
+        config = self._launch(member).config()
         try:
             if member.control is not None:
                 member.control.configure(config)
@@ -124,3 +108,22 @@ class Dialogue:
                 hint="this is a mistake in its program; `crystalmath engines workers` shows more",
             )
         self._watch.end(member, "broken", "now")
+
+    def _launch(self, member: Member) -> Launch:
+        wanted, limits = member.wanted, self._limits
+        return Launch(
+            environment=wanted.environment,
+            model=wanted.model,
+            dtype=wanted.dtype,
+            device=wanted.device,
+            options=wanted.options,
+            import_first=wanted.import_first,
+            threads=member.threads,
+            deadlines=Deadlines(
+                call_s=limits.call_s,
+                first_call_s=limits.first_call_s,
+                first_call_factor=limits.first_call_factor,
+            ),
+            max_structures=limits.request_structures,
+            max_atoms=limits.request_atoms,
+        )

@@ -6,6 +6,7 @@ daemon is out of the way. Runs in the thread of the supervisor; nobody is waited
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import secrets
@@ -31,6 +32,12 @@ TOKEN_BYTES: Final = 32
 MAX_PATH_BYTES: Final = 107
 _BACKLOG: Final = 64
 _WAITING: Final = 64
+
+
+def door_path(socket_path: str) -> str:
+    """Where the door of the daemon at ``socket_path`` is: beside it, one for each socket."""
+    digest = hashlib.sha256(os.fsencode(socket_path)).hexdigest()[:8]
+    return os.path.join(os.path.dirname(socket_path), f"cmf-{digest}.sock")  # noqa: PTH118, PTH120
 
 
 @dataclass(slots=True, eq=False)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from crystalmath import errors
 from crystalmath.errors import (
     CrystalMathError,
-    ForcesError,
     InputRejected,
     NotFound,
     OutOfMemory,
@@ -18,32 +14,14 @@ from crystalmath.errors import (
     WorkerDied,
     WorkerTimeout,
 )
+from crystalmath.forces.page import Look
 from crystalmath.forces.pool.member import FAULTS, Member
-from crystalmath.forces.pool.page import Look
+from crystalmath.forces.reported import how_it_ended
 from crystalmath.services.ports_forces import CrashReport
 from crystalmath.services.ports_pool import Crash
 
-_KINDS: Final[dict[str, type[CrystalMathError]]] = {
-    found.kind: found
-    for found in vars(errors).values()
-    if isinstance(found, type) and issubclass(found, CrystalMathError)
-}
-
 OWN_FAULT: Final = (InputRejected, UnsupportedSpecies, NotFound)
 """Errors of whoever asked: trying again gives the same, and says nothing about the engine."""
-
-
-def fault(document: Mapping[str, Any], *, engine: str | None = None) -> CrystalMathError:
-    """The error that a worker reports about itself, or the door about a worker."""
-    kind = str(document.get("kind", "forces"))
-    text = str(document.get("message") or "it gave no reason")
-    hint = document.get("hint")
-    field = document.get("field")
-    return _KINDS.get(kind, ForcesError)(
-        (text if engine is None else f"{engine}: {text}")[:2000],
-        hint=hint if isinstance(hint, str) else None,
-        field=field if isinstance(field, str) else None,
-    )
 
 
 def doing(member: Member, look: Look) -> str:
@@ -52,7 +30,7 @@ def doing(member: Member, look: Look) -> str:
         return "starting"
     if member.capabilities is None:
         return f"loading ({member.phase})" if member.phase else "loading"
-    return look.phase or ("computing" if look.busy else "idle")
+    return look.phase or ("computing" if look.started_at else "idle")
 
 
 def failure_of(member: Member, look: Look, report: CrashReport | None) -> CrystalMathError:
@@ -74,7 +52,7 @@ def failure_of(member: Member, look: Look, report: CrashReport | None) -> Crysta
             f"{name} was ended by the system for lack of memory while it was {doing(member, look)}",
             hint="ask for fewer atoms at once, or free some memory",
         )
-    how = _how(report)
+    how = "it closed its channel" if report is None else how_it_ended(report)
     return WorkerDied(
         f"{name} died while it was {doing(member, look)}: {how}", hint=_last_line(report)
     )
@@ -92,7 +70,7 @@ def crash_of(
         exit_code=None,
         signal=None,
         oom_killed=None,
-        request=_atoms(look) if look.busy else None,
+        request=_atoms(look) if look.started_at else None,
         stderr_tail="",
         hint=error.hint,
     )
@@ -122,17 +100,6 @@ _REASONS: Final = {
 
 def _atoms(look: Look) -> str:
     return f"{look.atoms} atom{'s' if look.atoms != 1 else ''}" if look.atoms else "its request"
-
-
-def _how(report: CrashReport | None) -> str:
-    if report is None:
-        return "it closed its channel"
-    if report.signal is not None:
-        try:
-            return f"signal {report.signal} ({signal.Signals(report.signal).name})"
-        except ValueError:
-            return f"signal {report.signal}"
-    return f"exit code {report.exit_code}"
 
 
 def _last_line(report: CrashReport | None) -> str | None:

@@ -9,7 +9,7 @@ import socket
 from typing import Final
 
 from crystalmath.errors import CrystalMathError, WorkerDied
-from crystalmath.forces.pool.endings import fault
+from crystalmath.forces.reported import reported_error
 from crystalmath.forces.worker import plain, wire
 
 PATIENCE_S: Final = 10.0
@@ -71,4 +71,4 @@ def _exactly(sock: socket.socket, size: int) -> bytes:
 
 def _refusal(answer: plain.Message) -> CrystalMathError:
     document = answer.document()
-    return fault(document if isinstance(document, dict) else {})
+    return reported_error(document if isinstance(document, dict) else {})

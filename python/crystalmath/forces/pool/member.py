@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from crystalmath.errors import CrystalMathError
+from crystalmath.forces.page import Look, PageView
 from crystalmath.forces.pool.control import Control
 from crystalmath.forces.pool.key import Place, WorkerKey
-from crystalmath.forces.pool.page import Look, StatusPage
 from crystalmath.services.ports_forces import HostedProcess
 from crystalmath.services.ports_pool import Crash, Wanted, WorkerRow, WorkerState
 
@@ -53,7 +53,7 @@ class Member:
     threads: int
     created_at: float
     since: float
-    page: StatusPage
+    page: PageView
     stage: Stage = "queued"
     process: HostedProcess | None = None
     control: Control | None = None
@@ -90,7 +90,7 @@ class Member:
         if self.stage != "ready":
             return None
         look = self.look()
-        if look.busy or look.waiting:
+        if look.started_at or look.waiting:
             return None
         return max(self.since, self.last_used, look.last_done_at)
 
@@ -101,7 +101,7 @@ class Member:
         if self.stage in ("draining", "stopping"):
             return "draining"
         if self.stage == "ready":
-            return "busy" if look.busy else "idle"
+            return "busy" if look.started_at else "idle"
         return "starting"
 
     def row(self, now: float, epoch: float) -> WorkerRow:
@@ -132,7 +132,7 @@ class Member:
             load_s=load_s if isinstance(load_s, int | float) else None,
             started_at=self.created_at,
             last_used_at=epoch - (now - used) if used else None,
-            busy_s=now - look.started_at if look.busy and self.alive else None,
+            busy_s=now - look.started_at if look.started_at and self.alive else None,
             serves=self.serves,
             capabilities=self.capabilities,
             crash=self.crash,

@@ -20,6 +20,7 @@ from crystalmath.errors import (
     WorkerDied,
     WorkerTimeout,
 )
+from crystalmath.forces.page import PageView
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.channel import Channel, ChannelClosed, turns
 from crystalmath.forces.pool.control import ControlClosed, ControlError
@@ -27,7 +28,6 @@ from crystalmath.forces.pool.door import Door
 from crystalmath.forces.pool.key import WorkerKey, key_of, place_of
 from crystalmath.forces.pool.member import FAULTS, Member
 from crystalmath.forces.pool.memory import MIB, make_room, share_threads
-from crystalmath.forces.pool.page import StatusPage
 from crystalmath.forces.pool.roster import Roster
 from crystalmath.forces.pool.supervisor import Supervisor
 from crystalmath.forces.worker import wire
@@ -236,7 +236,7 @@ class Pool:
             threads=share_threads(self.limits.threads, self._active()),
             created_at=self._clock(),
             since=now,
-            page=StatusPage(),
+            page=PageView(),
         )
         self._wanted[key] = wanted
         self._roster.add(member)

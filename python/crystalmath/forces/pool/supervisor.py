@@ -224,7 +224,7 @@ class Supervisor:
             self._look_at_ready(member, now)
         elif stage == "draining":
             look = member.look()
-            if look.overdue_s(now) > 0 or (not look.busy and since > limits.close_s):
+            if look.overdue() or (not look.started_at and since > limits.close_s):
                 self._terminate(member)
         if member.kill_at is not None and now >= member.kill_at:
             self._lose_patience(member)
@@ -232,7 +232,7 @@ class Supervisor:
 
     def _look_at_ready(self, member: Member, now: float) -> None:
         look = member.look()
-        if look.overdue_s(now) > 0:
+        if look.overdue():
             self.end(member, "overdue", "now")
             return
         idle_since = member.idle_since()
