@@ -1,0 +1,1 @@
+"""Force engines: the worker that computes, and everything that talks to it."""
