@@ -20,6 +20,7 @@ from crystalmath.forces.ipi import quirks as known
 from crystalmath.forces.ipi.codec import Forces
 from crystalmath.forces.ipi.frame import order_for
 from crystalmath.forces.ipi.host import DEFAULT_DEADLINES, Deadlines, Host
+from crystalmath.forces.ipi.quirks import Quirks
 from crystalmath.forces.ipi.words import Array
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class IpiCalculator:
     Parameters
     ----------
     program
-        Name of a record of ``quirks``.
+        A record of ``quirks``, or its name.
     command
         See :class:`~crystalmath.forces.ipi.host.Host`.
     species
@@ -50,7 +51,7 @@ class IpiCalculator:
 
     def __init__(
         self,
-        program: str,
+        program: Quirks | str,
         command: Sequence[str] = (),
         *,
         directory: str | Path | None = None,
@@ -62,7 +63,7 @@ class IpiCalculator:
         deadlines: Deadlines = DEFAULT_DEADLINES,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.quirks = known.find(program)
+        self.quirks = known.find(program) if isinstance(program, str) else program
         self.parameters: dict[str, Any] = {
             "program": program,
             "command": list(command),
@@ -105,7 +106,8 @@ class IpiCalculator:
 
     def todict(self) -> dict[str, Any]:
         """Return what identifies it, for the trajectories of ASE."""
-        return {key: self.parameters[key] for key in ("program", "command", "directory")}
+        command, directory = self.parameters["command"], self.parameters["directory"]
+        return {"program": self.quirks.name, "command": command, "directory": directory}
 
     def open(self, atoms: Atoms) -> Host:
         """Return the host for these atoms; its ``door`` says where the program must connect."""

@@ -1,4 +1,4 @@
-"""Two ends that see one structure differently: the order of atoms, and the way the cell lies."""
+"""Two ends that see one structure differently: order of atoms, lie of the cell, virial."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from crystalmath.errors import InputRejected
+from crystalmath.errors import BadResult, InputRejected
+from crystalmath.forces.ipi.quirks import Quirks
 from crystalmath.forces.ipi.words import Array, Order
 
 _FLAT: Final = 1e-12
+_ONE_SIDED: Final = 1e-6
 
 
 def order_for(ours: Sequence[str], theirs: Sequence[str]) -> Order:
@@ -84,3 +86,29 @@ class Turn:
             return forces, virial
         rotation = self._rotation
         return forces @ rotation.T, rotation @ virial @ rotation.T
+
+
+def whole_virial(virial: Array, record: Quirks) -> Array:
+    """Complete a virial of which the program fills one triangle; detect one that does unannounced.
+
+    Raises
+    ------
+    BadResult
+        One triangle is zero, or the two contradict each other.
+    """
+    (_, xy, xz), (yx, _, yz), (zx, zy, _) = virial.tolist()
+    if record.virial == "full":
+        if (xy == xz == yz == 0.0) is (yx == zx == zy == 0.0):
+            return virial
+        if max(map(abs, (xy, xz, yz, yx, zx, zy))) <= _ONE_SIDED * np.abs(virial).max():
+            return virial
+        raise BadResult(
+            f"{record.title} filled only one triangle of the virial",
+            hint="its shear stress cannot be trusted; a record with virial='upper' would mirror it",
+        )
+    # what it sends as the upper triangle is our lower one
+    if (xy, xz, yz) != (0.0, 0.0, 0.0) and not np.allclose(virial, virial.T, rtol=1e-6, atol=1e-9):
+        raise BadResult(f"the two triangles of the virial of {record.title} contradict each other")
+    lower = np.tril(virial, -1)
+    whole: Array = lower + lower.T + np.diag(np.diag(virial))
+    return whole

@@ -24,12 +24,12 @@ from typing import Final, Literal, Self
 
 import numpy as np
 
-from crystalmath.errors import BadResult, InputRejected, WorkerDied, WorkerTimeout
+from crystalmath.errors import InputRejected, WorkerDied, WorkerTimeout
 from crystalmath.forces.ipi import quirks as known
 from crystalmath.forces.ipi.address import Door
 from crystalmath.forces.ipi.codec import Forces, PositionsMessage, ReplyReader, init_message
 from crystalmath.forces.ipi.conversation import Conversation, last_lines
-from crystalmath.forces.ipi.frame import Turn
+from crystalmath.forces.ipi.frame import Turn, whole_virial
 from crystalmath.forces.ipi.program import Program
 from crystalmath.forces.ipi.quirks import Quirks
 from crystalmath.forces.ipi.words import (
@@ -49,7 +49,6 @@ _COMPUTING: Final = "computing forces"
 _GREETING: Final = "answering STATUS"
 _TERM_GRACE_S: Final = 2.0
 _TICK_S: Final = 0.2
-_ONE_SIDED: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +328,7 @@ class Host:
     # results and endings
 
     def _finish(self, result: Forces, turn: Turn | None) -> Forces:
-        virial = _whole(result.virial_ev, self.quirks)
+        virial = whole_virial(result.virial_ev, self.quirks)
         forces = result.forces_ev_per_angstrom
         if turn is not None:
             forces, virial = turn.back(forces, virial)
@@ -349,29 +348,3 @@ class Host:
     def _set_ended(self, reason: str, exit_code: int | None) -> None:
         if self._ended is None:
             self._ended, self.exit_code = reason, exit_code
-
-
-def _whole(virial: Array, record: Quirks) -> Array:
-    """Complete a virial of which the program fills one triangle; detect one that does unannounced.
-
-    Raises
-    ------
-    BadResult
-        One triangle is zero, or the two contradict each other.
-    """
-    (_, xy, xz), (yx, _, yz), (zx, zy, _) = virial.tolist()
-    if record.virial == "full":
-        if (xy == xz == yz == 0.0) is (yx == zx == zy == 0.0):
-            return virial
-        if max(map(abs, (xy, xz, yz, yx, zx, zy))) <= _ONE_SIDED * np.abs(virial).max():
-            return virial
-        raise BadResult(
-            f"{record.title} filled only one triangle of the virial",
-            hint="its shear stress cannot be trusted; a record with virial='upper' would mirror it",
-        )
-    # what it sends as the upper triangle is our lower one
-    if (xy, xz, yz) != (0.0, 0.0, 0.0) and not np.allclose(virial, virial.T, rtol=1e-6, atol=1e-9):
-        raise BadResult(f"the two triangles of the virial of {record.title} contradict each other")
-    lower = np.tril(virial, -1)
-    whole: Array = lower + lower.T + np.diag(np.diag(virial))
-    return whole
