@@ -1,0 +1,237 @@
+"""A foreign force program as an ASE calculator.
+
+    calculator = IpiCalculator("pw", ["pw.x", "-in", "si.in"], directory=folder)
+    atoms.calc = calculator
+
+Arrays are compared directly, and the arrays that come back belong to the caller. Species and
+periodicity stand in the program's own input and must not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from crystalmath.errors import BadResult, InputRejected
+from crystalmath.forces.ipi import quirks as known
+from crystalmath.forces.ipi.codec import Forces
+from crystalmath.forces.ipi.frame import order_for
+from crystalmath.forces.ipi.host import DEFAULT_DEADLINES, Deadlines, Host
+from crystalmath.forces.ipi.quirks import Quirks
+from crystalmath.forces.ipi.words import Array
+
+if TYPE_CHECKING:
+    from ase import Atoms
+
+_FLAT_ANGSTROM3 = 1e-9
+_VOIGT = ((0, 1, 2, 1, 0, 0), (0, 1, 2, 2, 2, 1))
+
+
+class IpiCalculator:
+    """Energy, forces and stress of a program that speaks i-PI; it starts with the first question.
+
+    Parameters
+    ----------
+    program
+        A record of ``quirks``, or its name.
+    command
+        See :class:`~crystalmath.forces.ipi.host.Host`.
+    species
+        Chemical symbols in the order of the program's input; by default that of the atoms.
+    stress
+        Whether the program's input asks for the stress; needed only where the record says
+        ``on_request``, as its absence looks like a stress of zero.
+    """
+
+    name = "ipi"
+    implemented_properties: ClassVar[list[str]] = ["energy", "free_energy", "forces", "stress"]
+
+    def __init__(
+        self,
+        program: Quirks | str,
+        command: Sequence[str] = (),
+        *,
+        directory: str | Path | None = None,
+        species: Sequence[str] | None = None,
+        stress: bool = False,
+        transport: Literal["unix", "inet"] = "unix",
+        name: str | None = None,
+        port: int = 0,
+        deadlines: Deadlines = DEFAULT_DEADLINES,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.quirks = known.find(program) if isinstance(program, str) else program
+        self.parameters: dict[str, Any] = {
+            "program": program,
+            "command": list(command),
+            "directory": None if directory is None else str(directory),
+            "species": None if species is None else list(species),
+            "stress": stress,
+            "transport": transport,
+            "name": name,
+            "port": port,
+            "deadlines": deadlines,
+            "environment": dict(environment or {}),
+        }
+        self.results: dict[str, Any] = {}
+        self.atoms: Atoms | None = None
+        self.host: Host | None = None
+        self._answer: Forces | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.parameters
+
+    def __setstate__(self, parameters: dict[str, Any]) -> None:
+        self.__init__(**parameters)  # type: ignore[misc]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the program; the next question would start it anew."""
+        if self.host is not None:
+            self.host.close()
+            self.host = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last result."""
+        self._answer, self.results, self.atoms = None, {}, None
+
+    def todict(self) -> dict[str, Any]:
+        """Return what identifies it, for the trajectories of ASE."""
+        command, directory = self.parameters["command"], self.parameters["directory"]
+        return {"program": self.quirks.name, "command": command, "directory": directory}
+
+    def open(self, atoms: Atoms) -> Host:
+        """Return the host for these atoms; its ``door`` says where the program must connect."""
+        if self.host is None:
+            settings = dict(self.parameters)
+            species = settings.pop("species")
+            del settings["stress"]
+            directory = settings.pop("directory")
+            symbols = atoms.get_chemical_symbols()
+            self.host = Host(
+                **settings,
+                atoms=len(atoms),
+                directory=None if directory is None else Path(directory),
+                order=None if species is None else order_for(symbols, species),
+            )
+            self._numbers = atoms.numbers.copy()
+            self._pbc = atoms.pbc.copy()
+        elif not (
+            np.array_equal(self._numbers, atoms.numbers) and np.array_equal(self._pbc, atoms.pbc)
+        ):
+            raise InputRejected(
+                "i-PI cannot tell a program that species, count or periodicity have changed",
+                hint="make another calculator for these atoms",
+                field="atoms",
+            )
+        return self.host
+
+    def calculation_required(self, atoms: Atoms, properties: Sequence[str]) -> bool:  # noqa: ARG002
+        """Whether these atoms are others than those of the last result."""
+        last = self.atoms
+        return (
+            last is None
+            or self._answer is None
+            or not np.array_equal(last.positions, atoms.positions)
+            or not np.array_equal(last.cell.array, atoms.cell.array)
+            or not np.array_equal(last.numbers, atoms.numbers)
+            or not np.array_equal(last.pbc, atoms.pbc)
+        )
+
+    def calculate(
+        self,
+        atoms: Atoms | None = None,
+        properties: Sequence[str] = ("energy",),
+        system_changes: Sequence[str] = (),  # noqa: ARG002 - found out here
+    ) -> None:
+        """Evaluate if the atoms have changed, and fill ``results``."""
+        if (atoms := self.atoms if atoms is None else atoms) is None:
+            raise InputRejected("no atoms to calculate", field="atoms")
+        if self.calculation_required(atoms, properties):
+            host = self.open(atoms)
+            self.reset()
+            answer = host.evaluate(atoms.positions, atoms.cell.array)
+            self._answer, self.atoms = answer, atoms.copy()
+            self.results = {
+                "energy": answer.energy_ev,
+                "free_energy": answer.energy_ev,
+                "forces": answer.forces_ev_per_angstrom,
+            }
+        if "stress" in properties and "stress" not in self.results:
+            self.results["stress"] = self._stress(atoms)
+
+    def get_property(
+        self, name: str, atoms: Atoms | None = None, allow_calculation: bool = True
+    ) -> Any:
+        """Return one property; None where it is not there and must not be calculated."""
+        if name not in self.implemented_properties:
+            raise _not_there(f"{self.quirks.title} has no {name} over i-PI")
+        known_atoms = self.atoms if atoms is None else atoms
+        if not allow_calculation and (
+            known_atoms is None or self.calculation_required(known_atoms, [name])
+        ):
+            return None
+        self.calculate(atoms, [name])
+        value = self.results[name]
+        return value.copy() if isinstance(value, np.ndarray) else value
+
+    def get_potential_energy(
+        self,
+        atoms: Atoms | None = None,
+        force_consistent: bool = False,  # noqa: ARG002 - i-PI has one energy, that of the forces
+    ) -> float:
+        """Return the energy in eV."""
+        return float(self.get_property("energy", atoms))
+
+    def get_forces(self, atoms: Atoms | None = None) -> Array:
+        """Return the forces in eV/Å."""
+        forces: Array = self.get_property("forces", atoms)
+        return forces
+
+    def get_stress(self, atoms: Atoms | None = None) -> Array:
+        """Return the stress in eV/Å³ as xx yy zz yz xz xy, positive under tension."""
+        stress: Array = self.get_property("stress", atoms)
+        return stress
+
+    def _stress(self, atoms: Atoms) -> Array:
+        answer = self._answer
+        assert answer is not None
+        record = self.quirks
+        if record.stress == "never":
+            raise _not_there(f"{record.title} has no stress over i-PI")
+        if record.stress == "on_request" and not self.parameters["stress"]:
+            raise _not_there(
+                f"{record.title} gives the stress only when its input asks for it: "
+                f"{record.stress_request}, and say stress=True here"
+            )
+        volume = abs(float(np.linalg.det(atoms.cell.array)))
+        if volume < _FLAT_ANGSTROM3 or not atoms.pbc.any():
+            raise _not_there("a structure without a periodic cell has no stress")
+        if (
+            record.stress == "on_request"
+            and not answer.virial_ev.any()
+            and answer.forces_ev_per_angstrom.any()
+        ):
+            raise BadResult(
+                f"{record.title} sent a virial of zeros: it has not calculated the stress",
+                hint=record.stress_request,
+            )
+        full = answer.virial_ev / -volume
+        voigt: Array = (0.5 * (full + full.T))[_VOIGT]
+        return voigt
+
+
+def _not_there(message: str) -> Exception:
+    from ase.calculators.calculator import PropertyNotImplementedError
+
+    error: Exception = PropertyNotImplementedError(message)
+    return error
