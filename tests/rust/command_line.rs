@@ -65,11 +65,11 @@ fn refusing(code: i64, data: Value) -> Mock {
     })
 }
 
-fn submitted() -> Value {
+pub fn submitted() -> Value {
     json!({"status": "ok", "data": {"job": {"id": 12, "name": "n", "code": "forces"}, "repeated": false}})
 }
 
-fn file(mock: &Mock, name: &str, text: &str) -> String {
+pub fn file(mock: &Mock, name: &str, text: &str) -> String {
     let path = mock.dir.path().join(name);
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()

@@ -10,6 +10,8 @@ mod codec;
 #[cfg(feature = "ipc")]
 mod command_line;
 #[cfg(feature = "ipc")]
+mod decks;
+#[cfg(feature = "ipc")]
 mod events;
 mod golden;
 #[cfg(feature = "ipc")]
