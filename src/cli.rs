@@ -7,11 +7,14 @@
 mod call;
 mod cancel;
 mod cat;
+mod changes;
 mod codes;
 mod completions;
+mod continuation;
 mod delete;
 mod doctor;
 mod files;
+mod import;
 mod jobs;
 mod log;
 mod man;
@@ -19,6 +22,7 @@ mod news;
 mod output;
 mod overview;
 mod params;
+mod read;
 mod rerun;
 mod results;
 mod session;
@@ -89,6 +93,12 @@ pub enum Command {
     Cancel(cancel::Args),
     /// Submit a job again, from the same input
     Rerun(rerun::Args),
+    /// Go on where a job stopped that did not complete, with what failed set right
+    Continue(continuation::Args),
+    /// Take in a finished calculation that was run by hand
+    Import(import::Args),
+    /// Judge an output and print its results, without a job
+    Read(read::Args),
     /// Remove ended jobs from the list
     Delete(delete::Args),
     /// List the files of a job
@@ -143,6 +153,9 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Watch(args) => watch::run(session, &args),
         Command::Cancel(args) => cancel::run(session, &args),
         Command::Rerun(args) => rerun::run(session, &args),
+        Command::Continue(args) => continuation::run(session, &args),
+        Command::Import(args) => import::run(session, &args),
+        Command::Read(args) => read::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),
         Command::Cat(args) => cat::run(session, &args),

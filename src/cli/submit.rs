@@ -73,15 +73,9 @@ pub(super) fn send(session: &Session, method: &str, params: Value, wait: &WaitAr
         IpcError::Protocol(format!("{method} does not fit its contract: {error}"))
     })?;
     match (&reply.data.job, &reply.data.dry_run) {
-        (Some(job), _) if wait.wait => {
-            if !session.globals.json {
-                super::session::note(&accepted(job, reply.data.repeated));
-            }
-            wait::run(session, job.id, wait)
-        }
         (Some(job), _) => {
-            session.print(&raw, || accepted(job, reply.data.repeated))?;
-            Ok(0)
+            let said = accepted(job, "submitted", reply.data.repeated);
+            wait::follow(session, &raw, job.id, &said, wait)
         }
         (None, Some(found)) => {
             session.print(&raw, || dry_run(found))?;
@@ -91,20 +85,11 @@ pub(super) fn send(session: &Session, method: &str, params: Value, wait: &WaitAr
     }
 }
 
-fn accepted(job: &JobSummary, repeated: bool) -> String {
-    let what: Vec<&str> = [
-        Some(job.code.as_str()),
-        job.task.as_deref(),
-        job.formula.as_deref(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let verb = if repeated {
-        "was submitted before"
-    } else {
-        "submitted"
-    };
+/// What became of a new job, in one line; `verb` says what was done.
+pub(super) fn accepted(job: &JobSummary, verb: &str, repeated: bool) -> String {
+    let what = [Some(&job.code), job.task.as_ref(), job.formula.as_ref()];
+    let what: Vec<&str> = what.into_iter().flatten().map(String::as_str).collect();
+    let verb = if repeated { "was there before" } else { verb };
     format!(
         "job {} {verb}: {} ({})",
         job.id,
@@ -222,7 +207,8 @@ fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
     })
 }
 
-fn dry_run(found: &DryRun) -> String {
+/// What would be written and started.
+pub(super) fn dry_run(found: &DryRun) -> String {
     let mut lines = vec![format!("task      {}", found.task)];
     if let Some(formula) = &found.formula {
         let atoms = found

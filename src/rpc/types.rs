@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "c707342eeeff2ef36cbc095cad6d2ca85e014209fae5fc947b42f3150ad905cd";
+pub const SCHEMA_SHA256: &str = "a2f3ceacf393ffd658e3a14273501d88a4f4d0fae8ca234efd785e31fe6e17fa";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1842,7 +1842,7 @@ pub struct RerunChanges {
     /// Parameters that change; null removes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
-    /// New resources.
+    /// Resources that change; null takes a limit away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesParams>,
     /// New labels.

@@ -487,7 +487,7 @@ fn completions_and_manual_pages_come_from_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&run(&mock, &["completions", shell]));
         assert!(
-            script.contains("submit") && script.contains("dry-run"),
+            script.contains("submit") && script.contains("dry-run") && script.contains("continue"),
             "{shell}"
         );
     }
@@ -497,6 +497,9 @@ fn completions_and_manual_pages_come_from_the_commands() {
         "crystalmath.1",
         "crystalmath-submit.1",
         "crystalmath-jobs.1",
+        "crystalmath-continue.1",
+        "crystalmath-import.1",
+        "crystalmath-read.1",
     ] {
         assert!(Path::new(&pages).join(page).is_file(), "{page}");
     }

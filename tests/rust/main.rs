@@ -19,6 +19,8 @@ mod launch;
 #[cfg(feature = "ipc")]
 mod mock;
 #[cfg(feature = "ipc")]
+mod outcomes;
+#[cfg(feature = "ipc")]
 mod paths;
 mod ui;
 #[cfg(feature = "ipc")]

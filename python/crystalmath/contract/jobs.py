@@ -441,7 +441,9 @@ class RerunChanges(Params):
     inputs: dict[str, Any] | None = Field(
         default=None, description="Parameters that change; null removes one."
     )
-    resources: Resources | None = Field(default=None, description="New resources.")
+    resources: Resources | None = Field(
+        default=None, description="Resources that change; null takes a limit away."
+    )
     tags: list[Tag] | None = Field(default=None, max_length=50, description="New labels.")
 
 

@@ -189,6 +189,18 @@ def test_rerun_uses_the_input_of_the_first_run(bench: Bench) -> None:
     assert text == "first"
 
 
+def test_rerun_keeps_the_resources_that_do_not_change(bench: Bench) -> None:
+    asked = {"ntasks": 2, "walltime_s": "30:00", "memory_mib": "4G"}
+    job = bench.submit(resources=asked)
+    finish(bench, job)
+    changes = {"resources": {"walltime_s": "1:00:00", "memory_mib": None}}
+    params = RerunParams.model_validate({"id": job, "changes": changes})
+    result = bench.service.rerun(params, FakeCall())  # type: ignore[arg-type]
+    assert result.job is not None
+    again = bench.service.get(JobIdParams(id=result.job.id)).resources
+    assert (again.ntasks, again.walltime_s, again.memory_mib) == (2, 3600.0, None)
+
+
 def test_rerun_without_the_first_input_is_refused(bench: Bench) -> None:
     source = bench.root / "deck.in"
     source.write_text("first")
