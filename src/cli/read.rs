@@ -74,11 +74,11 @@ fn render(found: &ReadOutputResult, name: &str, colour: bool) -> String {
         found.task,
         reason.unwrap_or_default()
     )];
-    let said = [("message", &found.message), ("hint", &found.hint)];
-    let said = said
-        .into_iter()
-        .filter_map(|(label, words)| Some(field(label, words.as_deref()?)));
-    lines.extend(said);
+    lines.extend(results::words(
+        found.message.as_ref(),
+        found.hint.as_ref(),
+        None,
+    ));
     lines.extend(results::numbers(&Numbers::of_output(found)));
     lines.extend(results::program(&found.results, None));
     lines.push(field("from", name));

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::text;
+use super::wording;
 use crate::rpc::types::{Job, ReadOutputResult};
 
 const LABEL: usize = 15;
@@ -22,16 +23,23 @@ pub(super) fn field(label: &str, value: &str) -> String {
 #[must_use]
 pub fn render(job: &Job, colour: bool) -> String {
     let mut lines = vec![headline(job, colour)];
-    lines.extend(
-        job.message
-            .as_deref()
-            .map(|message| field("message", message)),
-    );
-    lines.extend(job.hint.as_deref().map(|hint| field("hint", hint)));
+    lines.extend(words(job.message.as_ref(), job.hint.as_ref(), Some(job.id)));
     lines.extend(numbers(&Numbers::of_job(job)));
     lines.extend(origin(job));
     lines.extend(job.warnings.iter().map(|warning| field("warning", warning)));
     lines.join("\n")
+}
+
+/// What was said about the end, and what to do next.
+pub(super) fn words(
+    message: Option<&String>,
+    hint: Option<&String>,
+    job: Option<i64>,
+) -> Vec<String> {
+    [("message", message), ("hint", hint)]
+        .into_iter()
+        .filter_map(|(label, text)| Some(field(label, &wording::speak(text?, job))))
+        .collect()
 }
 
 fn headline(job: &Job, colour: bool) -> String {

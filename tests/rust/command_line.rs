@@ -234,7 +234,7 @@ fn an_error_answer_is_shown_with_its_hint_and_ends_with_1() {
     assert_eq!(code(&output), 1);
     assert_eq!(
         stderr(&output),
-        "error: id: there is no job 99\nhint: see: crystalmath jobs\n"
+        "error: there is no job 99\nhint: see: crystalmath jobs\n"
     );
     for command in [
         ["show", "99"],
@@ -250,6 +250,7 @@ fn an_error_answer_is_shown_with_its_hint_and_ends_with_1() {
             json!({"error": {
                 "code": -32000, "kind": "not_found", "message": "there is no job 99", "field": "id",
                 "hint": "see: crystalmath jobs", "retryable": false, "trace_id": "t",
+                "argument": "ID",
             }})
         );
         assert_eq!(stderr(&output), "");

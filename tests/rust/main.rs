@@ -22,6 +22,8 @@ mod mock;
 mod outcomes;
 #[cfg(feature = "ipc")]
 mod paths;
+#[cfg(feature = "ipc")]
+mod refusals;
 mod ui;
 #[cfg(feature = "ipc")]
 mod wait;
