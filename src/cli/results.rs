@@ -202,6 +202,11 @@ fn origin(job: &Job) -> Vec<String> {
         "from",
         &format!("job {} ({}), {}", job.id, job.uuid, job.directory),
     ));
+    if job.directory_gone {
+        let gone = "GONE: it was deleted or moved by hand; what is shown here is what the database \
+                    knows";
+        lines.push(field("directory", gone));
+    }
     lines
 }
 

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "a2f3ceacf393ffd658e3a14273501d88a4f4d0fae8ca234efd785e31fe6e17fa";
+pub const SCHEMA_SHA256: &str = "bf159f9f80e1eb0a22ed2cd4c67d25c413ef84e9842fb727c0a953656cddf568";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1428,6 +1428,8 @@ pub struct Job {
     pub files: Vec<FileEntry>,
     /// Its directory on this machine.
     pub directory: String,
+    /// The directory was there and is not any more: deleted or moved by hand.
+    pub directory_gone: bool,
     /// Where the numbers come from.
     pub provenance: Provenance,
     /// Jobs it waits or waited for.

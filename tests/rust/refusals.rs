@@ -159,6 +159,19 @@ fn the_end_of_a_job_is_told_in_commands() {
 }
 
 #[test]
+fn a_directory_that_is_gone_is_said() {
+    let (mock, _) = answering(json!({"status": "ok", "data": {
+        "id": 7, "name": "n", "state": "COMPLETED", "code": "command", "directory": "/jobs/ab",
+        "directory_gone": true,
+    }}));
+    let text = stdout(&run(&mock, &["show", "7"]));
+    assert!(
+        text.contains("directory      GONE: it was deleted or moved"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_wrong_command_line_names_argument_and_value() {
     let (mock, seen) = answering(Value::Null);
     for (arguments, message, argument, value, hint) in [

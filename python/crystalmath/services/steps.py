@@ -10,14 +10,21 @@ from __future__ import annotations
 
 import errno
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from crystalmath.domain.states import JobState
 from crystalmath.services.job_directory import JobDirectories
-from crystalmath.services.ports import CodeAdapter, Launch, Observation, Runner, Verdict
+from crystalmath.services.ports import (
+    CodeAdapter,
+    EndReceipt,
+    Launch,
+    Observation,
+    Runner,
+    Verdict,
+)
 from crystalmath.services.ports_store import Move, Row, Store
 from crystalmath.services.submission import decode_prepared
 
@@ -28,6 +35,26 @@ LAUNCHED = "launched"
 def _was_launched(row: Row) -> bool:
     """Whether a supervisor has ever had the job: then it must not be started again."""
     return row["state"] == "RUNNING" or row["scheduler_state"] is not None
+
+
+def _left_behind(end: EndReceipt | None) -> list[str]:
+    """What a user should know of the processes that a run left, or that could not be ended."""
+    noticed = []
+    if end is not None and end.leftover:
+        noticed.append(
+            f"when the program ended, {_processes(end.leftover)} that it had started still ran: "
+            "they were ended; a program should wait for what it starts"
+        )
+    if end is not None and end.unkillable:
+        noticed.append(
+            f"{_processes(end.unkillable)} of the run could not be ended and may still be there: "
+            "such a process hangs in the kernel, or belongs to another user"
+        )
+    return noticed
+
+
+def _processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count} processes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +148,7 @@ class Steps:
             verdict = self._read(row, adapter, directory)
         else:
             verdict = adapter.judge(directory, seen.end)
-        self._judged(row, verdict)
+        self._judged(row, verdict, _left_behind(seen.end))
 
     def cancel(self, row: Row, *, act: bool = True) -> None:
         """CANCELLING → CANCELLED when its end is seen; the real end wins.
@@ -257,7 +284,7 @@ class Steps:
             },
         )
 
-    def _judged(self, row: Row, verdict: Verdict) -> None:
+    def _judged(self, row: Row, verdict: Verdict, noticed: Sequence[str]) -> None:
         status = "unknown"
         if verdict.converged is not None:
             status = "converged" if verdict.converged else "not_converged"
@@ -266,7 +293,7 @@ class Steps:
         atoms = row["n_atoms"]
         energy = verdict.energy_ev
         documents = self.store.documents(row["id"])
-        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings))
+        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings, *noticed))
         program = verdict.results.get("engine", {})
         self._move(
             row,
@@ -304,7 +331,12 @@ class Steps:
                 "scheduler_state": "ended",
             }
         evidence = {} if end is None else {"receipt": asdict(end)}
-        self._move(row, "CANCELLED", why, evidence=evidence, changes=changes)
+        noticed = _left_behind(end)
+        documents = {}
+        if noticed:
+            known = self.store.documents(row["id"]).warnings
+            documents["warnings_json"] = [*known, *noticed]
+        self._move(row, "CANCELLED", why, evidence=evidence, changes=changes, documents=documents)
 
     def _fail(
         self,

@@ -121,4 +121,11 @@ def _hint(cause: str) -> str:
         return "move the file away, or put back one of the backups beside it"
     if "disk" in cause:
         return "free some space, then try again"
+    if "locked" in cause:
+        return "end whatever else has the database open, then try again"
+    if "readonly" in cause or "unable to open" in cause:
+        return (
+            "check the owner and the permissions of the data directory and its files, and whether "
+            "their file system is mounted read-only"
+        )
     return "the log has the details"

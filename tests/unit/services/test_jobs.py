@@ -241,6 +241,30 @@ def test_a_removal_that_was_cut_off_is_finished_at_the_next_start(bench: Bench) 
     assert names == {bench.key(kept), "f" * 32}
 
 
+def test_a_directory_that_is_gone_is_said(bench: Bench) -> None:
+    job = bench.submit(files=[{"path": "a.txt", "content": "A"}])
+    assert not bench.service.get(JobIdParams(id=job)).directory_gone, "it was never there"
+    assert bench.service.log(LogParams(id=job)).text == ""
+    assert bench.service.files(JobIdParams(id=job)).data == []
+    finish(bench, job)
+    assert not bench.service.get(JobIdParams(id=job)).directory_gone
+    bench.directories.remove(bench.key(job))
+    full = bench.service.get(JobIdParams(id=job))
+    assert (full.directory_gone, full.state, full.science.energy_ev) == (True, "COMPLETED", -2.0)
+    for call in (
+        lambda: bench.service.log(LogParams(id=job)),
+        lambda: bench.service.log(LogParams(id=job, tail=3)),
+        lambda: bench.service.files(JobIdParams(id=job)),
+        lambda: bench.service.read_file(ReadFileParams(id=job, path="a.txt")),
+        lambda: bench.service.series(SeriesParams(id=job)),
+    ):
+        with pytest.raises(NotFound, match="deleted or moved by hand") as caught:
+            call()
+        assert caught.value.field == "id"
+    outcome = bench.service.delete(DeleteParams(ids=[job], files=True)).data[0]
+    assert outcome.ok  # type: ignore[union-attr]
+
+
 def test_tags(bench: Bench) -> None:
     job = bench.submit(tags=["a", "b"])
     bench.service.tag(TagParams(ids=[job], add=["c", "a"], remove=["b"]))

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from crystalmath.contract.jobs import CancelJobsParams, DeleteParams
-from crystalmath.services.ports import Observation, Progress, Verdict
+from crystalmath.services.ports import EndReceipt, Observation, Progress, Verdict
 from support.service_fakes import Bench
 
 
@@ -31,6 +31,24 @@ def test_a_job_goes_through_every_state_to_completed(bench: Bench) -> None:
     assert (row["started_at"], row["finished_at"]) == (100.0, 103.5)
     assert row["energy_per_atom_ev"] == pytest.approx(-0.5)
     assert [launch.key for launch in bench.runner.launched] == [bench.key(job)]
+
+
+def test_processes_that_were_left_behind_are_told(bench: Bench) -> None:
+    done, cancelled = bench.submit(), bench.submit()
+    bench.pump.turn()
+    receipt = EndReceipt(1, 0, None, "exit", None, 100.0, 103.5, leftover=2)
+    bench.runner.seen[bench.key(done)] = Observation("ended", end=receipt)
+    bench.service.cancel(CancelJobsParams(id=cancelled))
+    hung = EndReceipt(1, None, 9, "cancel", None, 100.0, 103.5, unkillable=1)
+    bench.runner.seen[bench.key(cancelled)] = Observation("ended", end=hung)
+    bench.pump.turn()
+    assert (bench.state(done), bench.state(cancelled)) == ("COMPLETED", "CANCELLED")
+    (left,) = bench.store.documents(done).warnings
+    assert left.startswith("when the program ended, 2 processes that it had started still ran")
+    (stuck,) = bench.store.documents(cancelled).warnings
+    assert stuck.startswith("1 process of the run could not be ended")
+    evidence = bench.store.events(cancelled)[-1]["evidence"]
+    assert evidence["receipt"]["unkillable"] == 1
 
 
 def test_a_job_too_short_to_be_seen_running(bench: Bench) -> None:

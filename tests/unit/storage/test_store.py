@@ -16,7 +16,7 @@ from crystalmath.domain.states import STATES
 from crystalmath.errors import DatabaseError, IllegalTransition, NotFound
 from crystalmath.services.ports_store import Documents, Move, NewJob
 from crystalmath.storage import migrate as migration
-from crystalmath.storage.engine import file_system_of, journal_mode_for
+from crystalmath.storage.engine import database_errors, file_system_of, journal_mode_for
 from crystalmath.storage.store import JobStore, open_store
 from crystalmath.storage.tables import metadata
 
@@ -155,3 +155,20 @@ def test_network_file_systems_get_no_wal(tmp_path: Path, kind: str, mode: str) -
     mounts = f"a / ext4 rw 0 0\nserver:/x {tmp_path} {kind} rw 0 0\nb {tmp_path}2 nfs rw 0 0\n"
     assert file_system_of(tmp_path, mounts) == kind
     assert journal_mode_for(tmp_path, mounts) == mode
+
+
+@pytest.mark.parametrize(
+    ("cause", "sentence", "hint"),
+    [
+        ("attempt to write a readonly database", "opened for writing", "mounted read-only"),
+        ("unable to open database file", "opened for writing", "permissions"),
+        ("database or disk is full", "quota is full", "free some space"),
+        ("database is locked", "locked by another", "end whatever else"),
+        ("database disk image is malformed", "damaged", "backups"),
+    ],
+)
+def test_what_the_database_says_becomes_advice(cause: str, sentence: str, hint: str) -> None:
+    with pytest.raises(DatabaseError, match=sentence) as caught, database_errors():
+        raise sqlite3.OperationalError(cause)
+    assert caught.value.hint is not None
+    assert hint in caught.value.hint
