@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "bf159f9f80e1eb0a22ed2cd4c67d25c413ef84e9842fb727c0a953656cddf568";
+pub const SCHEMA_SHA256: &str = "baf78ab15d56eb75ca1801f90038c02036eb6d7ef198b8d13900ba2a3629a5e2";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -2028,6 +2028,8 @@ pub struct StatusResult {
     pub jobs: BTreeMap<String, i64>,
     /// Jobs that run on this machine now.
     pub live_local_jobs: i64,
+    /// Why the jobs cannot be counted; their numbers then mean nothing.
+    pub jobs_problem: Option<String>,
     /// What a drain would wait for.
     pub waiting_for: Vec<String>,
     /// Log lines that could not be written.

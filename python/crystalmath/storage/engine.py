@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from crystalmath.errors import DatabaseError
@@ -55,11 +56,14 @@ def open_engine(path: Path, *, journal_mode: str, busy_timeout_s: float = 5.0) -
     ``synchronous=FULL`` because an accepted job must survive a power cut, and the commits of this
     program are few and small.
     """
+
+    def connect() -> sqlite3.Connection:
+        # rw, not rwc: a file that somebody deletes must not come back empty.
+        address = f"file:{quote(str(path))}?mode=rw"
+        return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=busy_timeout_s)
+
     engine = create_engine(
-        f"sqlite:///{path}",
-        pool_size=16,
-        max_overflow=16,
-        connect_args={"check_same_thread": False, "timeout": busy_timeout_s},
+        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=16, max_overflow=16
     )
 
     @event.listens_for(engine, "connect")
