@@ -33,6 +33,7 @@ from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.storage.migrate import migrate
+from crystalmath.storage.reserve import hold_space
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
 
@@ -118,6 +119,7 @@ class CrystalController:
                 directories=self._directories,
                 clock=time.time,
                 wake=self._pump.wake,
+                end_unrecorded=self._pump.end_unrecorded,
             )
         )
 
@@ -134,6 +136,7 @@ class CrystalController:
             The database cannot be opened or was written by a newer version.
         """
         migrate(self._store.engine, self._database, self._server.progress)
+        hold_space(self._store.engine)
         self._directories.sweep(self._store.is_known)
         self._logs.start()
         self._pump.start()

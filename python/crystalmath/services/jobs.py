@@ -76,6 +76,7 @@ class JobsParts:
     directories: JobDirectories
     clock: Callable[[], float]
     wake: Callable[[], None]
+    end_unrecorded: Callable[[int], None]
 
 
 class JobsService:
@@ -88,7 +89,7 @@ class JobsService:
         self._directories = parts.directories
         self._clock = parts.clock
         self._wake = parts.wake
-        self._ending = Ending(parts.store, parts.directories, parts.clock)
+        self._ending = Ending(parts.store, parts.directories, parts.clock, parts.end_unrecorded)
 
     @rpc(
         errors=SUBMIT_ERRORS,

@@ -9,13 +9,14 @@ state meanwhile. Started and stopped by ``api``.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from crystalmath.domain.states import STATES
-from crystalmath.errors import CrystalMathError
+from crystalmath.errors import CrystalMathError, NotFound
 from crystalmath.services.ports_store import Move, Row
 from crystalmath.services.steps import Steps
 
@@ -57,6 +58,7 @@ class Pump:
         self._thread: threading.Thread | None = None
         self._cost: dict[int, int] = {}
         self._cancel_sent: dict[int, float] = {}
+        self._unrecorded: dict[int, float] = {}
 
     def start(self) -> None:
         """Start the thread."""
@@ -74,6 +76,11 @@ class Pump:
         """There is something new to do."""
         self._awake.set()
 
+    def end_unrecorded(self, job_id: int) -> None:
+        """End a job of which the database cannot be told, and tell it as soon as it can."""
+        self._unrecorded.setdefault(job_id, -math.inf)
+        self._awake.set()
+
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._awake.clear()
@@ -87,6 +94,8 @@ class Pump:
                 self._awake.wait(self._timing.poll_s if busy else self._sleep_s())
 
     def _sleep_s(self) -> float:
+        if self._unrecorded:
+            return self._timing.cancel_every_s
         try:
             due = self._store.next_try_at()
         except CrystalMathError:
@@ -103,6 +112,7 @@ class Pump:
         bool
             True while a job is on the way, so that the next look must come soon.
         """
+        self._end_the_unrecorded()
         self._each("CREATED", self._steps.write)
         for job_id, parent, state in self._store.doomed():
             self._guarded(
@@ -124,6 +134,21 @@ class Pump:
                 return
             if row["next_try_at"] is None or row["next_try_at"] <= self._clock():
                 self._guarded(row, step)
+
+    def _end_the_unrecorded(self) -> None:
+        for job_id, sent in list(self._unrecorded.items()):
+            if self._clock() - sent < self._timing.cancel_every_s:
+                continue
+            self._unrecorded[job_id] = self._clock()
+            try:
+                done = self._steps.end_unrecorded(self._store.row(job_id))
+            except NotFound:
+                done = True
+            except Exception:
+                log.exception("a job could not be ended", extra={"job": job_id})
+                done = False
+            if done:
+                del self._unrecorded[job_id]
 
     def _start_waiting(self) -> None:
         live = self._store.rows_in(("SUBMITTED", "RUNNING", "CANCELLING"))

@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from crystalmath.domain.states import JobState
+from crystalmath.domain.states import TERMINAL, JobState
+from crystalmath.errors import DatabaseError
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.leftovers import left_behind
 from crystalmath.services.ports import (
     CodeAdapter,
-    EndReceipt,
     Launch,
     Observation,
     Runner,
@@ -35,26 +36,6 @@ LAUNCHED = "launched"
 def _was_launched(row: Row) -> bool:
     """Whether a supervisor has ever had the job: then it must not be started again."""
     return row["state"] == "RUNNING" or row["scheduler_state"] is not None
-
-
-def _left_behind(end: EndReceipt | None) -> list[str]:
-    """What a user should know of the processes that a run left, or that could not be ended."""
-    noticed = []
-    if end is not None and end.leftover:
-        noticed.append(
-            f"when the program ended, {_processes(end.leftover)} that it had started still ran: "
-            "they were ended; a program should wait for what it starts"
-        )
-    if end is not None and end.unkillable:
-        noticed.append(
-            f"{_processes(end.unkillable)} of the run could not be ended and may still be there: "
-            "such a process hangs in the kernel, or belongs to another user"
-        )
-    return noticed
-
-
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +87,9 @@ class Steps:
 
     def submit(self, row: Row) -> None:
         """STAGED → SUBMITTED, then the supervisor is started."""
+        if self.directories.is_marked_for_cancel(row["uuid"]):
+            self.end_unrecorded(row)
+            return
         moved = self._move(
             row,
             "SUBMITTED",
@@ -118,6 +102,9 @@ class Steps:
 
     def poll(self, row: Row) -> None:
         """SUBMITTED | RUNNING: look, and write down what has changed."""
+        if self.directories.is_marked_for_cancel(row["uuid"]):
+            self.end_unrecorded(row)
+            return
         seen = self._look(row)
         if seen.phase == "unclaimed":
             # The daemon was killed, or the machine refused, between the two halves of `submit`.
@@ -148,7 +135,7 @@ class Steps:
             verdict = self._read(row, adapter, directory)
         else:
             verdict = adapter.judge(directory, seen.end)
-        self._judged(row, verdict, _left_behind(seen.end))
+        self._judged(row, verdict, left_behind(seen.end))
 
     def cancel(self, row: Row, *, act: bool = True) -> None:
         """CANCELLING → CANCELLED when its end is seen; the real end wins.
@@ -170,6 +157,32 @@ class Steps:
             self._ended(row, seen, why="it ended by itself before the cancel reached it")
         elif seen.phase in ("ended", "vanished", "other_boot"):
             self._cancelled(row, "its processes have ended", seen)
+
+    def end_unrecorded(self, row: Row) -> bool:
+        """Any live state → CANCELLING, for a cancel that could not be stored when it was asked.
+
+        If it still cannot be, the run is told to end all the same: the job's directory, or the
+        pump's memory, holds the intention meanwhile.
+
+        Returns
+        -------
+        bool
+            Whether the database knows of it now, or needs to know nothing any more.
+        """
+        if row["state"] in TERMINAL or row["state"] == "CANCELLING":
+            return True
+        try:
+            self._move(
+                row,
+                "CANCELLING",
+                "cancel asked by the user, while the database could not be written",
+                evidence={},
+                changes={},
+            )
+        except DatabaseError:
+            self.runner.cancel(self.directories.path(row["uuid"]), row["uuid"])
+            return False
+        return True
 
     def doom(self, row: Row, parent: int, state: str) -> None:
         """CREATED | STAGED → FAILED: a job that it waits for will never complete."""
@@ -331,7 +344,7 @@ class Steps:
                 "scheduler_state": "ended",
             }
         evidence = {} if end is None else {"receipt": asdict(end)}
-        noticed = _left_behind(end)
+        noticed = left_behind(end)
         documents = {}
         if noticed:
             known = self.store.documents(row["id"]).warnings

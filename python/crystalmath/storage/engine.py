@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from crystalmath.errors import DatabaseError
+from crystalmath.storage.reserve import CHECKPOINT_PAGES
 
 NETWORK_FILE_SYSTEMS = ("nfs", "gpfs", "lustre", "cifs", "smb", "beegfs", "fuse")
 
@@ -76,6 +77,7 @@ def open_engine(path: Path, *, journal_mode: str, busy_timeout_s: float = 5.0) -
             "synchronous=FULL",
             "foreign_keys=ON",
             f"busy_timeout={int(busy_timeout_s * 1000)}",
+            f"wal_autocheckpoint={CHECKPOINT_PAGES}",
         ):
             connection.execute(f"PRAGMA {pragma}")
 
