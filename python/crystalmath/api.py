@@ -6,6 +6,7 @@ Imported by ``server`` after the socket answers, because it loads the database l
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -33,7 +34,6 @@ from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.storage.migrate import migrate
-from crystalmath.storage.reserve import hold_space
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
 
@@ -136,10 +136,11 @@ class CrystalController:
             The database cannot be opened or was written by a newer version.
         """
         migrate(self._store.engine, self._database, self._server.progress)
-        hold_space(self._store.engine)
         self._directories.sweep(self._store.is_known)
         self._logs.start()
         self._pump.start()
+        # Nobody who has just started the daemon shall wait for this.
+        threading.Thread(target=self._store.hold_space, name="reserve", daemon=True).start()
 
     def close(self) -> None:
         """Stop the pump and close the database. Local jobs go on."""

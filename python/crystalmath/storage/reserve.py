@@ -3,7 +3,7 @@
 So a disk that others fill up does not keep a cancel or a removal from being recorded: free pages
 inside the file, and a write-ahead log that is as long already, are overwritten in place. (On file
 systems that never do that, such as btrfs and zfs, this is a help and no guarantee.)
-Used by ``api``.
+Used by ``store``.
 """
 
 from __future__ import annotations

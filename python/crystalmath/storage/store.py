@@ -24,7 +24,7 @@ from crystalmath.services.ports_store import (
     Query,
     Row,
 )
-from crystalmath.storage import listing, queue, single
+from crystalmath.storage import listing, queue, reserve, single
 from crystalmath.storage.engine import (
     database_errors,
     ensure_private,
@@ -76,6 +76,11 @@ class JobStore:
         with database_errors(), self._writing:
             self._presence.close()
             self.engine.dispose()
+
+    def hold_space(self) -> None:
+        """Reserve space for small writes, see ``reserve``; takes some hundredths of a second."""
+        with self._writing:
+            reserve.hold_space(self.engine)
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
