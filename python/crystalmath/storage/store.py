@@ -151,12 +151,17 @@ class JobStore:
         with self._read() as connection:
             return _row(connection, job_id)
 
-    def rows_in(self, states: Iterable[JobState], limit: int = 1000) -> list[Row]:
+    def rows_in(
+        self,
+        states: Iterable[JobState],
+        limit: int,
+        *,
+        after: int = 0,
+        due: float | None = None,
+    ) -> list[Row]:
         """See ``Store.rows_in``."""
         with self._read() as connection:
-            found = connection.execute(
-                select(jobs).where(jobs.c.state.in_(list(states))).order_by(jobs.c.id).limit(limit)
-            )
+            found = connection.execute(queue.rows_in(list(states), limit, after, due))
             return [dict(row) for row in found.mappings()]
 
     def startable(self, now: float, limit: int) -> list[Row]:
