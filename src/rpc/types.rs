@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "c707342eeeff2ef36cbc095cad6d2ca85e014209fae5fc947b42f3150ad905cd";
+pub const SCHEMA_SHA256: &str = "baf78ab15d56eb75ca1801f90038c02036eb6d7ef198b8d13900ba2a3629a5e2";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1428,6 +1428,8 @@ pub struct Job {
     pub files: Vec<FileEntry>,
     /// Its directory on this machine.
     pub directory: String,
+    /// The directory was there and is not any more: deleted or moved by hand.
+    pub directory_gone: bool,
     /// Where the numbers come from.
     pub provenance: Provenance,
     /// Jobs it waits or waited for.
@@ -1842,7 +1844,7 @@ pub struct RerunChanges {
     /// Parameters that change; null removes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
-    /// New resources.
+    /// Resources that change; null takes a limit away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesParams>,
     /// New labels.
@@ -2026,6 +2028,8 @@ pub struct StatusResult {
     pub jobs: BTreeMap<String, i64>,
     /// Jobs that run on this machine now.
     pub live_local_jobs: i64,
+    /// Why the jobs cannot be counted; their numbers then mean nothing.
+    pub jobs_problem: Option<String>,
     /// What a drain would wait for.
     pub waiting_for: Vec<String>,
     /// Log lines that could not be written.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.forces import task as files
@@ -29,6 +30,10 @@ from crystalmath.services.ports import (
     Progress,
     Reading,
     Verdict,
+)
+
+_MORE_TIME: Final = (
+    "`jobs.continue` goes on from the checkpoint; give it more time: `resources.walltime_s`"
 )
 
 
@@ -116,7 +121,9 @@ class ForcesAdapter:
                 return verdict
         failed = judge_end(directory, end)
         if failed is not None:
-            return failed
+            has_checkpoint = (directory / files.CHECKPOINT).is_file()
+            more_time = failed.reason == "walltime" and has_checkpoint
+            return replace(failed, hint=_MORE_TIME) if more_time else failed
         return Verdict(
             completed=False,
             reason="crashed",
@@ -151,7 +158,7 @@ def _task(name: str | None) -> str:
     if name is None:
         raise InvalidParams(
             f"no task is given; the code forces has {', '.join(TASKS)}",
-            hint="--task relax",
+            hint="`task: relax`",
             field="task",
         )
     task = ALIASES.get(name, name)
@@ -172,5 +179,7 @@ def _refuse_foreign(request: JobRequest, engine: str) -> None:
         )
     if request.files:
         raise InvalidParams(
-            "the code forces takes no files", hint="give the structure as structure", field="files"
+            "the code forces takes no files",
+            hint="give the structure alone, as `structure`",
+            field="files",
         )

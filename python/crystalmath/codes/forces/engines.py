@@ -54,14 +54,14 @@ def find_engine(name: str | None) -> Engine:
     available = ", ".join(sorted(ENGINES))
     if name is None:
         raise InvalidParams(
-            f"no engine is given; available: {available}", hint="--engine emt", field="engine"
+            f"no engine is given; available: {available}", hint="`engine: emt`", field="engine"
         )
     engine = ENGINES.get(name.lower())
     if engine is not None:
         return engine
     problem = "is not built into this version" if name.lower() in PLANNED else "is no engine"
     raise InvalidParams(
-        f"{name[:60]!r} {problem}; available: {available}", hint="--engine emt", field="engine"
+        f"{name[:60]!r} {problem}; available: {available}", hint="`engine: emt`", field="engine"
     )
 
 
@@ -90,7 +90,7 @@ def check_elements(engine: Engine, symbols: tuple[str, ...], *, allow_toy: bool)
     if toys and not allow_toy:
         raise InvalidParams(
             f"the engine {engine.name} has only toy parameters for {', '.join(toys)}",
-            hint="give allow_toy_elements: true if numbers without meaning will do",
+            hint="`inputs.allow_toy_elements: true`, if numbers without meaning will do",
             field="structure",
         )
     return [f"{', '.join(toys)}: toy parameters, the numbers mean nothing"] if toys else []
