@@ -111,7 +111,7 @@ class Screen:
                 return text
             if time.monotonic() >= deadline:
                 raise AssertionError(
-                    f"not on the screen in {timeout_s:g} s: {wanted}, or still there: {gone}\n{text}"
+                    f"not on the screen in {timeout_s:g} s: {wanted}; still there: {gone}\n{text}"
                 )
             time.sleep(0.05)
 

@@ -1,4 +1,4 @@
-"""Bad weather: a daemon that is killed, small and changing windows, no colour, slow links, big logs."""
+"""Bad weather: a daemon that is killed, changing windows, no colour, slow links, large logs."""
 
 from __future__ import annotations
 
