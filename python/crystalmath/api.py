@@ -6,6 +6,7 @@ Imported by ``server`` after the socket answers, because it loads the database l
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -137,6 +138,7 @@ class CrystalController:
                 directories=self._directories,
                 clock=time.time,
                 wake=self._pump.wake,
+                end_unrecorded=self._pump.end_unrecorded,
             )
         )
         self._pool = Pool(
@@ -170,6 +172,8 @@ class CrystalController:
         remove_old_logs(self._places)
         self._logs.start()
         self._pump.start()
+        # Nobody who has just started the daemon shall wait for this.
+        threading.Thread(target=self._store.hold_space, name="reserve", daemon=True).start()
 
     def close(self) -> None:
         """Stop the pump and the force workers, close the database. Local jobs go on."""

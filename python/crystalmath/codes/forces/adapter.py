@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+<<<<<<< HEAD
+=======
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+>>>>>>> main
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +39,10 @@ from crystalmath.services.ports_forces import EnvironmentProvider
 _BY_ITSELF: Final = "crystalmath.codes.forces.job"
 _WITH_DAEMON: Final = "crystalmath.calculators.job"
 """The same program, with engines that the daemon runs."""
+
+_MORE_TIME: Final = (
+    "`jobs.continue` goes on from the checkpoint; give it more time: `resources.walltime_s`"
+)
 
 
 class ForcesAdapter:
@@ -134,7 +143,9 @@ class ForcesAdapter:
                 return verdict
         failed = judge_end(directory, end)
         if failed is not None:
-            return failed
+            has_checkpoint = (directory / files.CHECKPOINT).is_file()
+            more_time = failed.reason == "walltime" and has_checkpoint
+            return replace(failed, hint=_MORE_TIME) if more_time else failed
         return Verdict(
             completed=False,
             reason="crashed",
@@ -169,7 +180,7 @@ def _task(name: str | None) -> str:
     if name is None:
         raise InvalidParams(
             f"no task is given; the code forces has {', '.join(TASKS)}",
-            hint="--task relax",
+            hint="`task: relax`",
             field="task",
         )
     task = ALIASES.get(name, name)
@@ -182,6 +193,7 @@ def _task(name: str | None) -> str:
     return task
 
 
+<<<<<<< HEAD
 def _kept_files(request: JobRequest) -> tuple[InputFile, ...]:
     """The files of a run that goes on; any other would be ignored, and is refused."""
     for file in request.files:
@@ -192,3 +204,17 @@ def _kept_files(request: JobRequest) -> tuple[InputFile, ...]:
                 field="files",
             )
     return request.files
+=======
+def _refuse_foreign(request: JobRequest, engine: str) -> None:
+    """Refuse what would be ignored."""
+    if request.model is not None:
+        raise InvalidParams(
+            f"the engine {engine} has no models", hint="leave the model out", field="model"
+        )
+    if request.files:
+        raise InvalidParams(
+            "the code forces takes no files",
+            hint="give the structure alone, as `structure`",
+            field="files",
+        )
+>>>>>>> main
