@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-<<<<<<< HEAD
-=======
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
->>>>>>> main
 from pathlib import Path
 from typing import Any, Final
 
@@ -193,28 +189,13 @@ def _task(name: str | None) -> str:
     return task
 
 
-<<<<<<< HEAD
 def _kept_files(request: JobRequest) -> tuple[InputFile, ...]:
     """The files of a run that goes on; any other would be ignored, and is refused."""
     for file in request.files:
         if file.path not in files.CONTINUED or file.source is None:
             raise InvalidParams(
                 "the code forces takes no files",
-                hint="give the structure as structure",
+                hint="give the structure alone, as `structure`",
                 field="files",
             )
     return request.files
-=======
-def _refuse_foreign(request: JobRequest, engine: str) -> None:
-    """Refuse what would be ignored."""
-    if request.model is not None:
-        raise InvalidParams(
-            f"the engine {engine} has no models", hint="leave the model out", field="model"
-        )
-    if request.files:
-        raise InvalidParams(
-            "the code forces takes no files",
-            hint="give the structure alone, as `structure`",
-            field="files",
-        )
->>>>>>> main

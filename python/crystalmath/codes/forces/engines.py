@@ -58,7 +58,6 @@ def check_options(engine: Engine, options: Mapping[str, Any]) -> dict[str, float
     InvalidParams
         On ``inputs.engine_options``.
     """
-<<<<<<< HEAD
     for name, value in options.items():
         place = f"inputs.engine_options.{name}"
         if name not in engine.options:
@@ -71,54 +70,6 @@ def check_options(engine: Engine, options: Mapping[str, Any]) -> dict[str, float
 
 
 def calculator(name: str, options: Mapping[str, float]) -> tuple[Any, dict[str, Any]]:
-=======
-    available = ", ".join(sorted(ENGINES))
-    if name is None:
-        raise InvalidParams(
-            f"no engine is given; available: {available}", hint="`engine: emt`", field="engine"
-        )
-    engine = ENGINES.get(name.lower())
-    if engine is not None:
-        return engine
-    problem = "is not built into this version" if name.lower() in PLANNED else "is no engine"
-    raise InvalidParams(
-        f"{name[:60]!r} {problem}; available: {available}", hint="`engine: emt`", field="engine"
-    )
-
-
-def check_elements(engine: Engine, symbols: tuple[str, ...], *, allow_toy: bool) -> list[str]:
-    """Refuse elements that the engine cannot describe.
-
-    Returns
-    -------
-    list of str
-        Warnings.
-
-    Raises
-    ------
-    InvalidParams
-        On ``structure``, naming the elements.
-    """
-    present = set(symbols)
-    unknown = sorted(present - engine.elements - engine.toy_elements)
-    toys = sorted(present & engine.toy_elements)
-    if unknown:
-        raise InvalidParams(
-            f"the engine {engine.name} has no parameters for {', '.join(unknown)}",
-            hint=f"it knows {', '.join(sorted(engine.elements))}",
-            field="structure",
-        )
-    if toys and not allow_toy:
-        raise InvalidParams(
-            f"the engine {engine.name} has only toy parameters for {', '.join(toys)}",
-            hint="`inputs.allow_toy_elements: true`, if numbers without meaning will do",
-            field="structure",
-        )
-    return [f"{', '.join(toys)}: toy parameters, the numbers mean nothing"] if toys else []
-
-
-def calculator(name: str) -> tuple[Any, dict[str, Any]]:
->>>>>>> main
     """Load an engine.
 
     Returns
