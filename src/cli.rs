@@ -14,6 +14,7 @@ mod completions;
 mod continuation;
 mod delete;
 mod doctor;
+mod engines;
 mod files;
 mod import;
 mod jobs;
@@ -113,6 +114,8 @@ pub enum Command {
     Doctor,
     /// List the codes and what each can do here
     Codes,
+    /// Force engines: install, evaluate, workers, checks
+    Engines(Box<engines::Args>),
     /// Print the completions of a shell
     Completions(completions::Args),
     /// Write the manual pages into a directory
@@ -160,6 +163,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Call(args) => call::run(session, &args),
         Command::Doctor => doctor::run(session),
         Command::Codes => codes::run(session),
+        Command::Engines(args) => engines::run(session, &args),
         Command::Completions(args) => completions::run(session, &args, Cli::command()),
         Command::Man(args) => man::run(session, &args, Cli::command()),
     }

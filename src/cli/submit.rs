@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::engines::{Agreement, install};
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, ResourceArgs, key_value};
 use super::session::Session;
@@ -53,6 +54,9 @@ pub struct Args {
     /// Show the files and the program, and store nothing
     #[arg(long, conflicts_with = "wait")]
     pub dry_run: bool,
+    /// Whether the user agrees beforehand that a missing engine is installed.
+    #[command(flatten)]
+    pub agreement: Agreement,
     /// Whether to wait for the job.
     #[command(flatten)]
     pub wait: WaitArgs,
@@ -63,7 +67,13 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     given.put("context", Some(params::own_context()));
     given.put("client_token", Some(params::client_token().into()));
     let submission = given.object();
-    send(session, "jobs.submit", submission, &args.wait)
+    match send(session, "jobs.submit", submission.clone(), &args.wait) {
+        Err(Failure::Ipc(error)) if error.kind() == install::NOT_INSTALLED => {
+            install::for_submission(session, args.engine.as_deref(), args.agreement)?;
+            send(session, "jobs.submit", submission, &args.wait)
+        }
+        other => other,
+    }
 }
 
 /// Send a submission, say what became of it, and wait if that is wanted.

@@ -6,9 +6,20 @@ use crate::rpc::METHODS;
 use crate::wording::replace_names;
 
 /// The commands, by the method that each one calls; `ID` stands for a job.
-const COMMANDS: [(&str, &str); 15] = [
+const COMMANDS: [(&str, &str); 26] = [
     ("codes.list", "codes"),
     ("codes.read_output", "read PATH"),
+    ("forces.doctor", "engines doctor ENGINE"),
+    ("forces.engines", "engines"),
+    ("forces.environments", "engines environments"),
+    ("forces.evaluate", "engines evaluate ENGINE FILE"),
+    ("forces.gc", "engines gc"),
+    ("forces.install", "engines install ENGINE"),
+    ("forces.models", "engines models ENGINE"),
+    ("forces.relax", "engines relax ENGINE FILE"),
+    ("forces.serve", "engines serve ENGINE --ipi ADDRESS"),
+    ("forces.stop", "engines stop NAME"),
+    ("forces.workers", "engines workers"),
     ("jobs.cancel", "cancel ID"),
     ("jobs.continue", "continue ID"),
     ("jobs.delete", "delete ID"),
