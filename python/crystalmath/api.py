@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -141,6 +142,7 @@ class CrystalController:
                 directories=self._directories,
                 clock=time.time,
                 wake=self._pump.wake,
+                end_unrecorded=self._pump.end_unrecorded,
             )
         )
         self._pool = Pool(
@@ -177,6 +179,8 @@ class CrystalController:
         remove_old_logs(self._places)
         self._logs.start()
         self._pump.start()
+        # Nobody who has just started the daemon shall wait for this.
+        threading.Thread(target=self._store.hold_space, name="reserve", daemon=True).start()
 
     def close(self) -> None:
         """Stop the pump and the force workers, close the database. Local jobs go on."""

@@ -122,9 +122,9 @@ impl Model {
     }
 
     fn back(&mut self) {
-        if !self.toasts.dismiss(self.data.now) {
-            self.leave();
-        }
+        // A message must not take the key from what it covers.
+        self.toasts.dismiss(self.data.now);
+        self.leave();
     }
 
     /// One level up: out of the topmost screen, out of the detail pane.

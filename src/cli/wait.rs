@@ -1,4 +1,5 @@
-//! Waiting for a job, with one line about its progress on stderr. Used by `submit` and `rerun`.
+//! Waiting for a job, with one line about its progress on stderr. Used by everything
+//! that makes a job.
 //!
 //! The job belongs to the daemon: an interrupt ends the waiting, never the job.
 
@@ -45,8 +46,26 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
+/// Say what became of a call that made job `id`, and wait for the job if that is wanted.
+pub(super) fn follow(
+    session: &Session,
+    raw: &Value,
+    id: i64,
+    said: &str,
+    args: &WaitArgs,
+) -> Outcome {
+    if args.wait {
+        if !session.globals.json {
+            note(said);
+        }
+        return run(session, id, args);
+    }
+    session.print(raw, || said.to_owned())?;
+    Ok(0)
+}
+
 /// Wait for job `id` and print its result: 0 if it completed, 1 if not.
-pub(super) fn run(session: &Session, id: i64, args: &WaitArgs) -> Outcome {
+fn run(session: &Session, id: i64, args: &WaitArgs) -> Outcome {
     let mut watch = Watch::new(session, id, args)?;
     let ended = watch.until_ended();
     watch.line.clear();

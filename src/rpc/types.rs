@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "23f2c9772140f1ff471d12271b5203c83f98b30ea8484b7617f325de4e668246";
+pub const SCHEMA_SHA256: &str = "4cbf4a4c8a950d8de4201c20b869faf23398b7c6aa82ec69479bd1e4137bd5f7";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -358,7 +358,7 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "forces.relax",
-        30.0,
+        60.0,
         false,
         false,
         "Submit a relaxation: an ordinary job of code `forces`, task `relax`.",
@@ -389,7 +389,7 @@ pub const METHODS: &[MethodInfo] = &[
         30.0,
         true,
         false,
-        "List the workers, with how the last of each kind died.",
+        "List the workers, and the last that died of each kind.",
     ),
     MethodInfo::new(
         "jobs.cancel",
@@ -1681,7 +1681,8 @@ pub struct EvaluateParams {
     /// cpu, cuda or cuda:N.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Options of the engine, as its `setup` takes them; they make a worker of its own.
+    /// Options of the engine, as its `setup` takes them; for a sum, those of each engine under its
+    /// name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<Map<String, Value>>,
     /// Accept elements with toy parameters.
@@ -1860,8 +1861,8 @@ pub struct ForcesLimits {
     pub crashes_within_s: f64,
     /// Seconds that it is not started again.
     pub pause_s: f64,
-    /// Structures of one client that may wait.
-    pub waiting_structures: i64,
+    /// Structures of one call.
+    pub call_structures: i64,
     /// Atoms in all whose arrays come as JSON.
     pub json_atoms: i64,
 }
@@ -2132,6 +2133,8 @@ pub struct Job {
     pub files: Vec<FileEntry>,
     /// Its directory on this machine.
     pub directory: String,
+    /// The directory was there and is not any more: deleted or moved by hand.
+    pub directory_gone: bool,
     /// Where the numbers come from.
     pub provenance: Provenance,
     /// Jobs it waits or waited for.
@@ -2629,7 +2632,7 @@ pub struct RerunChanges {
     /// Parameters that change; null removes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
-    /// New resources.
+    /// Resources that change; null takes a limit away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesParams>,
     /// New labels.
@@ -2846,6 +2849,8 @@ pub struct StatusResult {
     pub jobs: BTreeMap<String, i64>,
     /// Jobs that run on this machine now.
     pub live_local_jobs: i64,
+    /// Why the jobs cannot be counted; their numbers then mean nothing.
+    pub jobs_problem: Option<String>,
     /// What a drain would wait for.
     pub waiting_for: Vec<String>,
     /// Log lines that could not be written.
@@ -3375,7 +3380,7 @@ pub mod calls {
         type Reply = Reply<StopWorkerResult>;
     }
 
-    /// `forces.workers`: List the workers, with how the last of each kind died.
+    /// `forces.workers`: List the workers, and the last that died of each kind.
     pub enum ForcesWorkers {}
 
     impl Call for ForcesWorkers {

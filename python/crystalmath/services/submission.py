@@ -296,8 +296,9 @@ def _check_resources(resources: Resources, cores: int) -> None:
         raise InvalidParams("this machine is one node", field="resources.nodes")
     if resources.ntasks * resources.cpus_per_task > cores:
         raise InvalidParams(
-            f"ntasks × cpus_per_task is {resources.ntasks * resources.cpus_per_task}, "
-            f"this machine has {cores} cores",
+            f"{resources.ntasks} processes with {resources.cpus_per_task} threads each need "
+            f"{resources.ntasks * resources.cpus_per_task} cores, this machine has {cores}",
+            hint="ask for fewer: `resources.ntasks`, `resources.cpus_per_task`",
             field="resources.ntasks",
         )
 

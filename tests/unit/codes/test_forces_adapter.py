@@ -33,6 +33,13 @@ def _request(**more: Any) -> JobRequest:
     return replace(request, **more)
 
 
+def test_a_run_that_its_time_limit_ended_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    end = _end(143, cause="walltime")
+    assert "`jobs.rerun`" in str(_ADAPTER.judge(tmp_path, end).hint)
+    (tmp_path / "checkpoint.json").write_text("{}")
+    assert "`jobs.continue`" in str(_ADAPTER.judge(tmp_path, end).hint)
+
+
 def test_importing_it_loads_nothing_heavy() -> None:
     code = (
         "import sys, crystalmath.codes.forces.adapter as a, crystalmath.codes.command.adapter;"

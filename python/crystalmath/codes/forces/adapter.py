@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,10 @@ from crystalmath.services.ports_forces import EnvironmentProvider
 _BY_ITSELF: Final = "crystalmath.codes.forces.job"
 _WITH_DAEMON: Final = "crystalmath.calculators.job"
 """The same program, with engines that the daemon runs."""
+
+_MORE_TIME: Final = (
+    "`jobs.continue` goes on from the checkpoint; give it more time: `resources.walltime_s`"
+)
 
 
 class ForcesAdapter:
@@ -134,7 +139,9 @@ class ForcesAdapter:
                 return verdict
         failed = judge_end(directory, end)
         if failed is not None:
-            return failed
+            has_checkpoint = (directory / files.CHECKPOINT).is_file()
+            more_time = failed.reason == "walltime" and has_checkpoint
+            return replace(failed, hint=_MORE_TIME) if more_time else failed
         return Verdict(
             completed=False,
             reason="crashed",
@@ -169,7 +176,7 @@ def _task(name: str | None) -> str:
     if name is None:
         raise InvalidParams(
             f"no task is given; the code forces has {', '.join(TASKS)}",
-            hint="--task relax",
+            hint="`task: relax`",
             field="task",
         )
     task = ALIASES.get(name, name)
@@ -188,7 +195,7 @@ def _kept_files(request: JobRequest) -> tuple[InputFile, ...]:
         if file.path not in files.CONTINUED or file.source is None:
             raise InvalidParams(
                 "the code forces takes no files",
-                hint="give the structure as structure",
+                hint="give the structure alone, as `structure`",
                 field="files",
             )
     return request.files

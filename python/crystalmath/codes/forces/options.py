@@ -141,7 +141,7 @@ def resolve_options(task: str, inputs: Any, structure: StructureData) -> SingleP
     if options.cell != "fixed" and not crystal:
         raise InvalidParams(
             "the cell can change only when the structure is periodic in three directions",
-            hint="leave it out, or give cell: fixed",
+            hint="leave it out, or give `inputs.cell: fixed`",
             field="inputs.cell",
         )
     return options

@@ -44,7 +44,7 @@ def judge_result(directory: Path, rc: int | None) -> Verdict | None:
             completed=False,
             reason="disk_full",
             message="the disk of the job directory was full",
-            hint="free space on that disk, then run it again: it goes on from its checkpoint",
+            hint="free space on that disk; `jobs.continue` then goes on from its checkpoint",
         )
     if rc not in {files.EXIT_OK, files.EXIT_NOT_CONVERGED, files.EXIT_FAILED}:
         return None
@@ -78,7 +78,8 @@ def _judge_numbers(document: dict[str, Any], rc: int | None) -> Verdict | None:
         message=None if completed else _not_converged(document),
         hint=None
         if completed
-        else "continue from the last geometry with more max_steps, or with optimizer: FIRE",
+        else "`jobs.continue` goes on from the last geometry with more steps; or try another "
+        "optimizer: `inputs.optimizer: FIRE`",
         results=_trim(document),
         warnings=tuple(str(warning) for warning in document.get("warnings", ())),
         converged=converged,
