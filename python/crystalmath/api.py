@@ -6,9 +6,12 @@ Imported by ``server`` after the socket answers, because it loads the database l
 from __future__ import annotations
 
 import os
+import platform
+import sys
 import threading
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from crystalmath import __version__
@@ -35,6 +38,7 @@ from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
 from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports_forces import ReadyEnvironment
 from crystalmath.services.ports_server import ControllerSettings, ServerPort
 from crystalmath.services.pump import Pump, PumpTiming
 from crystalmath.services.steps import Steps
@@ -142,7 +146,10 @@ class CrystalController:
             )
         )
         self._pool = Pool(
-            Processes(self._places), settings.forces_limits, door_path(settings.socket_path)
+            Processes(self._places),
+            settings.forces_limits,
+            door_path(settings.socket_path),
+            driver=_driver(),
         )
         self.forces = ForcesService(
             ForcesParts(
@@ -194,6 +201,19 @@ class CrystalController:
     def is_needed(self) -> bool:
         """Whether an idle daemon must stay: for jobs, open data channels, an installation."""
         return self.live_local_jobs() > 0 or self._pool.clients() > 0 or self.forces.is_busy()
+
+
+def _driver() -> ReadyEnvironment:
+    """The program that stands between an i-PI server and a worker, run by this interpreter."""
+    return ReadyEnvironment(
+        id="host",
+        engine="ipi",
+        python=sys.executable,
+        worker=str(Path(__file__).parent / "calculators" / "drive.py"),
+        declaration="",
+        versions={},
+        python_version=platform.python_version(),
+    )
 
 
 def build(settings: ControllerSettings, server: ServerPort) -> CrystalController:

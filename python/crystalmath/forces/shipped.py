@@ -1,4 +1,4 @@
-"""What comes with CrystalMath: declarations of engines with their locks, and the worker's program."""
+"""What comes with CrystalMath: declarations of engines with locks, and the worker's program."""
 
 from __future__ import annotations
 

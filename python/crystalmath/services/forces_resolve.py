@@ -118,7 +118,7 @@ def check_elements(
     if toy and not allow_toy:
         raise InvalidParams(
             f"the engine {engine} has only toy parameters for {', '.join(toy)}",
-            hint="give allow_toy_elements: true if numbers without meaning will do",
+            hint="`inputs.allow_toy_elements: true`, if numbers without meaning will do",
             field=field,
         )
     return [f"{', '.join(toy)}: toy parameters, the numbers mean nothing"] if toy else []

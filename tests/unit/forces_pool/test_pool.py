@@ -19,7 +19,7 @@ from crystalmath.errors import (
     ForcesError,
     InputRejected,
     NotFound,
-    OutOfMemory,
+    Overloaded,
     WorkerDied,
     WorkerTimeout,
 )
@@ -236,7 +236,7 @@ def test_what_cannot_fit_is_refused_with_the_numbers(make: MakePool) -> None:
     )
     busy.start()
     until(lambda: any(row.state == "busy" and row.rss_bytes for row in pool.workers()))
-    with pytest.raises(OutOfMemory, match="512 MiB"):
+    with pytest.raises(Overloaded, match="512 MiB"):
         evaluate(pool, fake_engine("b"))
     busy.join()
 

@@ -65,7 +65,7 @@ def choose(
     if name is None:
         raise InvalidParams(
             f"no engine is given; available: {', '.join(sorted(ENGINES))}",
-            hint="--engine emt",
+            hint="`engine: emt`",
             field="engine",
         )
     symbols = request.structure.symbols if request.structure is not None else ()
@@ -75,7 +75,7 @@ def choose(
     if provider is None:
         raise InvalidParams(
             f"{name[:60]!r} is no engine here; available: {', '.join(sorted(ENGINES))}",
-            hint="--engine emt",
+            hint="`engine: emt`",
             field="engine",
         )
     return _foreign(provider, name, request, options, symbols)

@@ -9,6 +9,7 @@ periodicity stand in the program's own input and must not change.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
     from ase import Atoms
 
 _FLAT_ANGSTROM3 = 1e-9
+_NOTHING = (b"", b"", b"", b"")
 _VOIGT = ((0, 1, 2, 1, 0, 0), (0, 1, 2, 2, 2, 1))
 
 
 class IpiCalculator:
     """Energy, forces and stress of a program that speaks i-PI; it starts with the first question.
+
+    Threads take turns. Pickled as its parameters: the copy starts a program of its own.
 
     Parameters
     ----------
@@ -76,10 +80,9 @@ class IpiCalculator:
             "deadlines": deadlines,
             "environment": dict(environment or {}),
         }
-        self.results: dict[str, Any] = {}
-        self.atoms: Atoms | None = None
         self.host: Host | None = None
-        self._answer: Forces | None = None
+        self._lock = threading.RLock()
+        self.reset()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.parameters
@@ -95,14 +98,17 @@ class IpiCalculator:
 
     def close(self) -> None:
         """End the program; the next question would start it anew."""
-        if self.host is not None:
-            self.host.close()
-            self.host = None
-        self.reset()
+        with self._lock:
+            if self.host is not None:
+                self.host.close()
+                self.host = None
+            self.reset()
 
     def reset(self) -> None:
         """Forget the last result."""
-        self._answer, self.results, self.atoms = None, {}, None
+        self._answer: Forces | None
+        self.results: dict[str, Any]
+        self._answer, self.results, self._key = None, {}, _NOTHING
 
     def todict(self) -> dict[str, Any]:
         """Return what identifies it, for the trajectories of ASE."""
@@ -123,11 +129,8 @@ class IpiCalculator:
                 directory=None if directory is None else Path(directory),
                 order=None if species is None else order_for(symbols, species),
             )
-            self._numbers = atoms.numbers.copy()
-            self._pbc = atoms.pbc.copy()
-        elif not (
-            np.array_equal(self._numbers, atoms.numbers) and np.array_equal(self._pbc, atoms.pbc)
-        ):
+            self._started_for = _identity(atoms)[2:]
+        elif self._started_for != _identity(atoms)[2:]:
             raise InputRejected(
                 "i-PI cannot tell a program that species, count or periodicity have changed",
                 hint="make another calculator for these atoms",
@@ -137,15 +140,7 @@ class IpiCalculator:
 
     def calculation_required(self, atoms: Atoms, properties: Sequence[str]) -> bool:  # noqa: ARG002
         """Whether these atoms are others than those of the last result."""
-        last = self.atoms
-        return (
-            last is None
-            or self._answer is None
-            or not np.array_equal(last.positions, atoms.positions)
-            or not np.array_equal(last.cell.array, atoms.cell.array)
-            or not np.array_equal(last.numbers, atoms.numbers)
-            or not np.array_equal(last.pbc, atoms.pbc)
-        )
+        return self._key != _identity(atoms)
 
     def calculate(
         self,
@@ -153,35 +148,23 @@ class IpiCalculator:
         properties: Sequence[str] = ("energy",),
         system_changes: Sequence[str] = (),  # noqa: ARG002 - found out here
     ) -> None:
-        """Evaluate if the atoms have changed, and fill ``results``."""
-        if (atoms := self.atoms if atoms is None else atoms) is None:
-            raise InputRejected("no atoms to calculate", field="atoms")
-        if self.calculation_required(atoms, properties):
-            host = self.open(atoms)
-            self.reset()
-            answer = host.evaluate(atoms.positions, atoms.cell.array)
-            self._answer, self.atoms = answer, atoms.copy()
-            self.results = {
-                "energy": answer.energy_ev,
-                "free_energy": answer.energy_ev,
-                "forces": answer.forces_ev_per_angstrom,
-            }
-        if "stress" in properties and "stress" not in self.results:
-            self.results["stress"] = self._stress(atoms)
+        """Evaluate if the atoms have changed; ``results`` has everything, also the stress."""
+        with self._lock:
+            if atoms is not None:
+                self._update(atoms)
+            for name in properties:
+                self._look_up(name)
 
     def get_property(
         self, name: str, atoms: Atoms | None = None, allow_calculation: bool = True
     ) -> Any:
         """Return one property; None where it is not there and must not be calculated."""
-        if name not in self.implemented_properties:
-            raise _not_there(f"{self.quirks.title} has no {name} over i-PI")
-        known_atoms = self.atoms if atoms is None else atoms
-        if not allow_calculation and (
-            known_atoms is None or self.calculation_required(known_atoms, [name])
-        ):
-            return None
-        self.calculate(atoms, [name])
-        value = self.results[name]
+        with self._lock:
+            if atoms is not None:
+                if not allow_calculation and self._key != _identity(atoms):
+                    return None
+                self._update(atoms)
+            value = self._look_up(name)
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def get_potential_energy(
@@ -202,9 +185,30 @@ class IpiCalculator:
         stress: Array = self.get_property("stress", atoms)
         return stress
 
-    def _stress(self, atoms: Atoms) -> Array:
-        answer = self._answer
-        assert answer is not None
+    def _update(self, atoms: Atoms) -> None:
+        key = _identity(atoms)
+        if key == self._key:
+            return
+        host = self.open(atoms)
+        self.reset()
+        self._answer = answer = host.evaluate(atoms.arrays["positions"], atoms.cell.array)
+        self._cell, self._key = atoms.cell.array.copy(), key
+        self.results = {
+            "energy": answer.energy_ev,
+            "free_energy": answer.energy_ev,
+            "forces": answer.forces_ev_per_angstrom,
+        }
+
+    def _look_up(self, name: str) -> Any:
+        if name not in self.implemented_properties:
+            raise _not_there(f"{self.quirks.title} has no {name} over i-PI")
+        if self._answer is None:
+            raise InputRejected("nothing has been calculated yet", field="atoms")
+        if name == "stress" and name not in self.results:
+            self.results["stress"] = self._stress(self._answer)
+        return self.results[name]
+
+    def _stress(self, answer: Forces) -> Array:
         record = self.quirks
         if record.stress == "never":
             raise _not_there(f"{record.title} has no stress over i-PI")
@@ -213,8 +217,8 @@ class IpiCalculator:
                 f"{record.title} gives the stress only when its input asks for it: "
                 f"{record.stress_request}, and say stress=True here"
             )
-        volume = abs(float(np.linalg.det(atoms.cell.array)))
-        if volume < _FLAT_ANGSTROM3 or not atoms.pbc.any():
+        volume = abs(float(np.linalg.det(self._cell)))
+        if volume < _FLAT_ANGSTROM3 or not any(self._key[3]):
             raise _not_there("a structure without a periodic cell has no stress")
         if (
             record.stress == "on_request"
@@ -228,6 +232,17 @@ class IpiCalculator:
         full = answer.virial_ev / -volume
         voigt: Array = (0.5 * (full + full.T))[_VOIGT]
         return voigt
+
+
+def _identity(atoms: Atoms) -> tuple[bytes, bytes, bytes, bytes]:
+    """Bytes of positions, cell, numbers and pbc: equal bytes are equal atoms."""
+    arrays = atoms.arrays
+    return (
+        arrays["positions"].tobytes(),
+        atoms.cell.array.tobytes(),
+        arrays["numbers"].tobytes(),
+        atoms.pbc.tobytes(),
+    )
 
 
 def _not_there(message: str) -> Exception:

@@ -9,7 +9,11 @@ the worker itself.
     control    the control channel of one worker
     member     one worker: its process, channel, page and story
     roster     all of them, under one lock
-    supervisor the thread that watches; starter the thread that starts
+    loop       one thread for all events; starter the thread that starts processes
+    supervisor watches over the workers
+    hiring     finds or starts the worker of a request
+    dialogue   what workers say
+    endings    how they ended, for people
     door       the private socket and its tokens; knock the client's side of it
     channel    a data channel in plain Python, for evaluation by JSON
     pool       all of it together: implements ``services.ports_pool.ForcePool``

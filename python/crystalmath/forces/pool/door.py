@@ -98,7 +98,7 @@ class Door:
         info = os.stat(self.path)  # noqa: PTH116
         self._identity = (info.st_dev, info.st_ino)
         self._listener = listener
-        self._supervisor.watch(listener, self._accept)
+        self._supervisor.loop.watch(listener, self._accept)
         self._supervisor.chores.append(self._drop_late)
 
     def issue(self, member: Member) -> str:
@@ -120,10 +120,10 @@ class Door:
             info = os.stat(self.path)  # noqa: PTH116
             if (info.st_dev, info.st_ino) == self._identity:
                 os.unlink(self.path)  # noqa: PTH108
-        self._supervisor.soon(lambda: self._close_all(listener))
+        self._supervisor.loop.soon(lambda: self._close_all(listener))
 
     def _close_all(self, listener: socket.socket) -> None:
-        self._supervisor.unwatch(listener)
+        self._supervisor.loop.unwatch(listener)
         listener.close()
         for visitor in list(self._visitors):
             self._leave(visitor)
@@ -147,7 +147,7 @@ class Door:
                 continue
             visitor = _Visitor(sock, time.monotonic() + self._limits.knock_s)
             self._visitors.add(visitor)
-            self._supervisor.watch(sock, _reader(self, visitor))
+            self._supervisor.loop.watch(sock, _reader(self, visitor))
 
     def _drop_late(self) -> bool:
         """Send away who shows nothing; whether there is anybody left to wait for."""
@@ -207,7 +207,7 @@ class Door:
 
     def _leave(self, visitor: _Visitor) -> None:
         self._visitors.discard(visitor)
-        self._supervisor.unwatch(visitor.sock)
+        self._supervisor.loop.unwatch(visitor.sock)
         visitor.sock.close()
 
 

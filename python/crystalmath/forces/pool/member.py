@@ -20,10 +20,13 @@ from crystalmath.services.ports_forces import HostedProcess
 from crystalmath.services.ports_pool import Crash, Wanted, WorkerRow, WorkerState
 
 Stage = Literal["queued", "connecting", "loading", "ready", "draining", "stopping", "ended"]
-Why = Literal["drain", "now", "idle", "memory", "replaced", "shutdown", "overdue", "load", "broken"]
-"""Why a worker is ended by us; the last three are faults."""
+Why = Literal[
+    "drain", "now", "idle", "memory", "replaced", "shutdown", "served",
+    "overdue", "load", "broken", "helper",
+]  # fmt: skip
+"""Why a worker is ended by us; those of the second row are faults."""
 
-FAULTS: frozenset[Why] = frozenset({"overdue", "load", "broken"})
+FAULTS: frozenset[Why] = frozenset({"overdue", "load", "broken", "helper"})
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +45,8 @@ class Member:
         When patience with TERM, or with a closed channel, is over.
     failure
         The error for whoever waits for it or used it.
+    serves, helper
+        The i-PI server that drives it, and the program in between.
     told
         What listeners were told last.
     """

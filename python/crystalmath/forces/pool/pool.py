@@ -5,33 +5,31 @@ Service threads wait here, each for its own call; everything else is the supervi
 
 from __future__ import annotations
 
+import json
 import socket
 import time
-from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal
 
 from crystalmath.contract.rpc import Call
 from crystalmath.errors import (
     CrystalMathError,
     NotImplementedYet,
-    OutOfMemory,
     Overloaded,
-    ShuttingDown,
     WorkerDied,
     WorkerTimeout,
 )
-from crystalmath.forces.page import PageView
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.channel import Channel, ChannelClosed, turns
 from crystalmath.forces.pool.control import ControlClosed, ControlError
 from crystalmath.forces.pool.door import Door
-from crystalmath.forces.pool.key import WorkerKey, key_of, place_of
+from crystalmath.forces.pool.hiring import Hiring
+from crystalmath.forces.pool.key import WorkerKey
 from crystalmath.forces.pool.member import FAULTS, Member
-from crystalmath.forces.pool.memory import MIB, make_room, share_threads
 from crystalmath.forces.pool.roster import Roster
 from crystalmath.forces.pool.supervisor import Supervisor
 from crystalmath.forces.worker import wire
-from crystalmath.services.ports_forces import ProcessHost
+from crystalmath.services.ports_forces import ProcessHost, ReadyEnvironment
 from crystalmath.services.ports_pool import (
     Attached,
     Computed,
@@ -60,6 +58,8 @@ class Pool:
         Path of the private socket.
     clock
         Seconds since the epoch, for what people read.
+    driver
+        The program that stands between an i-PI server and a worker.
     """
 
     def __init__(
@@ -68,14 +68,15 @@ class Pool:
         limits: PoolLimits,
         door: str,
         clock: Callable[[], float] = time.time,
+        driver: ReadyEnvironment | None = None,
     ) -> None:
         self.limits = limits
         self._clock = clock
         self._roster = Roster(limits.reports)
         self._supervisor = Supervisor(self._roster, limits, host, clock)
         self._door = Door(door, limits, self._supervisor)
-        self._wanted: dict[WorkerKey, Wanted] = {}
-        self._closed = False
+        self._hiring = Hiring(self._roster, self._supervisor, limits, clock)
+        self._driver = driver
 
     # --- for the services -----------------------------------------------------------------------
 
@@ -86,7 +87,7 @@ class Pool:
     def attach(self, wanted: Wanted, call: Call) -> Attached:
         """See ``ForcePool.attach``."""
         with self._roster.changed:
-            member = self._ready(wanted, call)
+            member = self._hiring.ready(wanted, call)
             self._door.open()
             return Attached(
                 path=self._door.path,
@@ -148,9 +149,11 @@ class Pool:
             looks = [member.look() for member in self._roster.alive()]
             roster, breaker, now = self._roster, self._supervisor.breaker, time.monotonic()
             paused = [
-                Paused(self._wanted[key], breaker.remaining_s(key, now), breaker.last_error(key))
+                Paused(
+                    self._hiring.wanted[key], breaker.remaining_s(key, now), breaker.last_error(key)
+                )
                 for key in breaker.open_keys(now)
-                if isinstance(key, WorkerKey) and key in self._wanted
+                if isinstance(key, WorkerKey) and key in self._hiring.wanted
             ]
             return PoolTotals(
                 requests=roster.requests + sum(look.done for look in looks),
@@ -168,7 +171,23 @@ class Pool:
 
     def serve(self, wanted: Wanted, address: str, template: str | None, call: Call) -> WorkerRow:
         """See ``ForcePool.serve``."""
-        raise NotImplementedYet("workers for foreign i-PI servers are not built yet")
+        if self._driver is None:
+            raise NotImplementedYet("this pool serves no i-PI servers")
+        with self._roster.changed:
+            member = self._hiring.ready(wanted, call, serves=address)
+            theirs = self._open(member)
+            worker = {
+                "engine": wanted.environment.engine,
+                "model": wanted.model.id,
+                "capabilities": dict(member.capabilities or {}),
+            }
+            self._supervisor.help(
+                member,
+                self._driver,
+                drive_arguments(theirs.fileno(), address, template, worker),
+                theirs,
+            )
+            return self._row(member)
 
     def clients(self) -> int:
         """Data channels that are open: while there are any, the daemon is not idle."""
@@ -178,111 +197,39 @@ class Pool:
     def close(self) -> None:
         """Stop every worker. No request is answered any more."""
         with self._roster.changed:
-            self._closed = True
+            self._hiring.closed = True
             self._door.close()
             self._roster.changed.notify_all()
         self._supervisor.close(self.limits.close_s)
-
-    # --- a worker for a request -----------------------------------------------------------------
-
-    def _ready(self, wanted: Wanted, call: Call) -> Member:
-        """Wait until the worker is ready, starting it if need be; called under the lock."""
-        key = key_of(wanted)
-        call.on_cancel(self._notify)
-        mine: Member | None = None
-        while True:
-            call.check()
-            if self._closed:
-                raise ShuttingDown("The daemon is stopping.", hint="Try again in a moment.")
-            if mine is not None and not mine.coming:
-                if mine.why is not None and mine.why not in FAULTS:
-                    mine = None  # stopped by somebody before it was ready: another one
-                elif not mine.alive:
-                    raise mine.failure or WorkerDied(f"{endings.named(mine)} is gone")
-            if mine is None:
-                mine = self._roster.current(key) or self._launch(wanted, key)
-            if mine is not None and mine.stage == "ready":
-                mine.last_used = time.monotonic()
-                return mine
-            self._roster.changed.wait(max(0.001, call.remaining_s()))
-
-    def _notify(self) -> None:
-        with self._roster.changed:
-            self._roster.changed.notify_all()
-
-    def _launch(self, wanted: Wanted, key: WorkerKey) -> Member | None:
-        """Start a worker; None while others go to make room for it."""
-        now = time.monotonic()
-        self._refuse_paused(key, wanted, now)
-        needed = self._supervisor.peaks.expected_bytes(key)
-        room = make_room(needed, self.limits.memory_mib * MIB, self._supervisor.occupants())
-        if not room.fits:
-            raise OutOfMemory(
-                f"a worker of {wanted.environment.engine} needs about {needed // MIB} MiB, and "
-                f"{max(0, room.free_bytes) // MIB} MiB of {self.limits.memory_mib} MiB are free",
-                hint="stop a worker (`crystalmath engines stop`), wait, or raise forces.memory_mib",
-            )
-        if room.victims:
-            for victim in room.victims:
-                self._supervisor.end(self._roster.find(victim), "memory")
-            return None
-        if any(m.why == "memory" for m in self._roster.alive()):
-            return None  # they are on their way out
-        member = Member(
-            id=self._roster.next_id(),
-            wanted=wanted,
-            key=key,
-            place=place_of(wanted),
-            threads=share_threads(self.limits.threads, self._active()),
-            created_at=self._clock(),
-            since=now,
-            page=PageView(),
-        )
-        self._wanted[key] = wanted
-        self._roster.add(member)
-        self._supervisor.start(member)
-        return member
-
-    def _refuse_paused(self, key: WorkerKey, wanted: Wanted, now: float) -> None:
-        wait_s = self._supervisor.breaker.remaining_s(key, now)
-        if wait_s > 0:
-            limits, engine = self.limits, wanted.environment.engine
-            raise WorkerDied(
-                f"{engine} ({wanted.model.id}) has crashed {limits.crashes} times within "
-                f"{limits.crashes_within_s:g} s and is not started again for {wait_s:.0f} s; last: "
-                f"{self._supervisor.breaker.last_error(key)}",
-                hint="`crystalmath engines workers` shows how it died",
-            )
-
-    def _active(self) -> int:
-        """Other workers that use the processor."""
-        return sum(
-            1
-            for member in self._roster.alive()
-            if member.wanted.device == "cpu" and member.idle_since() is None
-        )
 
     # --- a channel for a request ----------------------------------------------------------------
 
     def _open_channel(self, wanted: Wanted, call: Call) -> tuple[Channel, Member]:
         with self._roster.changed:
-            member = self._ready(wanted, call)
-            if member.control is None or member.look().clients >= self.limits.channels:
-                raise Overloaded(f"{endings.named(member)} has {self.limits.channels} clients",
-                                 hint="try again in a moment")  # fmt: skip
-            ours, theirs = socket.socketpair()
-            try:
-                member.control.attach(theirs.fileno())
-            except ControlError as error:
-                ours.close()
-                raise Overloaded(f"{endings.named(member)}: {error}") from error
-            except ControlClosed:
-                pass  # it is dying: the first request finds out how
-            finally:
-                theirs.close()
+            member = self._hiring.ready(wanted, call)
+            ours = self._open(member)
         channel = Channel(ours, wanted.environment.engine)
         call.on_cancel(channel.shut)
         return channel, member
+
+    def _open(self, member: Member) -> socket.socket:
+        """The client's end of a new data channel; called under the lock."""
+        if member.control is None or member.look().clients >= self.limits.channels:
+            raise Overloaded(
+                f"{endings.named(member)} has {self.limits.channels} clients",
+                hint="try again in a moment",
+            )
+        ours, theirs = socket.socketpair()
+        try:
+            member.control.attach(theirs.fileno())
+        except ControlError as error:
+            ours.close()
+            raise Overloaded(f"{endings.named(member)}: {error}") from error
+        except ControlClosed:
+            pass  # it is dying: the first request finds out how
+        finally:
+            theirs.close()
+        return ours
 
     def _explain(self, member: Member, call: Call, *, last: bool) -> None:
         """A channel has closed: raise why, or return when the request may be asked again.
@@ -296,7 +243,7 @@ class Pool:
                 call.check()
                 self._roster.changed.wait(left)
             again = member.why is not None and member.why not in FAULTS and member.why != "now"
-            if self._closed or last or not again:
+            if self._hiring.closed or last or not again:
                 failure: CrystalMathError = member.failure or WorkerDied(
                     f"{endings.named(member)} closed the channel", hint="try again"
                 )
@@ -308,6 +255,14 @@ class Pool:
 
     def _row(self, member: Member) -> WorkerRow:
         return member.row(time.monotonic(), self._clock())
+
+
+def drive_arguments(
+    channel: int, address: str, template: str | None, worker: Mapping[str, Any]
+) -> Sequence[str]:
+    """What the program between an i-PI server and a worker is started with."""
+    given = ["--channel", str(channel), "--address", address, "--worker", json.dumps(worker)]
+    return [*given, "--template", template] if template is not None else given
 
 
 def _left(until: float | None) -> float:

@@ -37,15 +37,19 @@ class Starter:
         self._host = host
         self._on_started = on_started
         self._on_failed = on_failed
-        self._queue: queue.SimpleQueue[Member | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def start(self, member: Member) -> None:
         """Start a worker soon."""
+        self.run(lambda: self._start_or_say(member))
+
+    def run(self, call: Callable[[], None]) -> None:
+        """Do something in this thread soon: what starts a process."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="force-starter", daemon=True)
             self._thread.start()
-        self._queue.put(member)
+        self._queue.put(call)
 
     def close(self) -> None:
         """End the thread once everything else has ended: its children would die with it."""
@@ -54,14 +58,17 @@ class Starter:
             self._thread.join(1.0)
 
     def _run(self) -> None:
-        while (member := self._queue.get()) is not None:
-            try:
-                self._start(member)
-            except CrystalMathError as error:
-                self._on_failed(member, error)
-            except Exception as error:  # noqa: BLE001 - the thread must go on, whatever a start does
-                _log.exception("worker %s could not be started", member.id)
-                self._on_failed(member, _unstartable(member, error))
+        while (call := self._queue.get()) is not None:
+            call()
+
+    def _start_or_say(self, member: Member) -> None:
+        try:
+            self._start(member)
+        except CrystalMathError as error:
+            self._on_failed(member, error)
+        except Exception as error:  # noqa: BLE001 - the thread must go on, whatever a start does
+            _log.exception("worker %s could not be started", member.id)
+            self._on_failed(member, _unstartable(member, error))
 
     def _start(self, member: Member) -> None:
         ours, theirs = socket.socketpair()

@@ -2,31 +2,37 @@
 
 It wakes when a worker speaks or ends (its channel, its pidfd), when it is called, and every half a
 second while there are workers, to look at their status pages. Everything that changes a worker
-happens here or under the lock of the roster.
+happens in its loop or under the lock of the roster.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import selectors
+import socket
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Literal
 
-from crystalmath.errors import CrystalMathError, WorkerTimeout
+from crystalmath.errors import CrystalMathError, ForcesError, WorkerTimeout
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.breaker import Breaker
 from crystalmath.forces.pool.control import Control, ControlClosed, ControlError
 from crystalmath.forces.pool.dialogue import Dialogue
+from crystalmath.forces.pool.loop import Loop
 from crystalmath.forces.pool.member import FAULTS, Member, Stage, Why
 from crystalmath.forces.pool.memory import MIB, Occupant, Peaks, over_budget
 from crystalmath.forces.pool.roster import Roster
 from crystalmath.forces.pool.starter import Starter
-from crystalmath.services.ports_forces import CrashReport, HostedProcess, ProcessHost
+from crystalmath.forces.reported import how_it_ended
+from crystalmath.services.ports_forces import (
+    CrashReport,
+    HostedProcess,
+    ProcessHost,
+    ReadyEnvironment,
+)
 from crystalmath.services.ports_pool import PoolLimits, WorkerRow
 
 _log = logging.getLogger(__name__)
@@ -44,6 +50,8 @@ class Supervisor:
 
     Attributes
     ----------
+    loop
+        Its thread.
     on_change
         Told of each worker that is new or has changed its state.
     chores
@@ -59,19 +67,14 @@ class Supervisor:
     ) -> None:
         self._roster = roster
         self._limits = limits
+        self._host = host
         self._clock = clock
         self.breaker = Breaker(limits.crashes, limits.crashes_within_s, limits.pause_s)
         self.peaks = Peaks()
         self.on_change: Callable[[WorkerRow], None] = lambda _row: None
         self._dialogue = Dialogue(limits, self)
         self._starter = Starter(host, self._on_started, self._on_unstarted)
-        self._selector = selectors.DefaultSelector()
-        self._calls: deque[Callable[[], None]] = deque()
-        self._waking, self._wake = os.pipe()
-        os.set_blocking(self._waking, False)
-        os.set_blocking(self._wake, False)
-        self._selector.register(self._waking, selectors.EVENT_READ, self._woken)
-        self._thread: threading.Thread | None = None
+        self.loop = Loop(roster.changed, self._look_at_all, self._is_over)
         self._closing = False
         self.chores: list[Callable[[], bool]] = []
 
@@ -80,27 +83,8 @@ class Supervisor:
     def start(self, member: Member) -> None:
         """Start a worker; called under the lock."""
         self.tell(member)
-        self._ensure_thread()
+        self.loop.start()
         self._starter.start(member)
-
-    def watch(self, source: Any, on_readable: Callable[[], None]) -> None:
-        """Call ``on_readable``, under the lock, whenever ``source`` can be read."""
-        self.soon(lambda: self._watch(source, on_readable))
-
-    def soon(self, call: Callable[[], None]) -> None:
-        """Run something in the thread of the supervisor, under the lock."""
-        self._calls.append(call)
-        self._ensure_thread()
-        with suppress(BlockingIOError):
-            os.write(self._wake, b"w")
-
-    def _watch(self, source: Any, on_readable: Callable[[], None]) -> None:
-        self._selector.register(source, selectors.EVENT_READ, on_readable)
-
-    def unwatch(self, source: Any) -> None:
-        """No longer; only in the thread of the supervisor."""
-        with suppress(KeyError, ValueError):
-            self._selector.unregister(source)
 
     def end(self, member: Member, why: Why, mode: Literal["drain", "now"] = "drain") -> None:
         """Begin to end a worker; called under the lock. A second call may only hurry."""
@@ -120,7 +104,38 @@ class Supervisor:
             self.enter(member, "draining")
         else:
             self._terminate(member)
-        self._poke()
+        self.loop.poke()
+
+    def help(
+        self,
+        member: Member,
+        program: ReadyEnvironment,
+        arguments: Sequence[str],
+        channel: socket.socket,
+    ) -> None:
+        """Start a program that uses a worker through ``channel``; it ends with the program."""
+
+        def start() -> None:
+            try:
+                helper = self._host.start(
+                    program,
+                    arguments,
+                    pass_fds=(channel.fileno(),),
+                    name=f"{member.id}-{program.engine}",
+                )
+            except CrystalMathError as error:
+                with self._roster.changed:
+                    member.failure = error
+                    self.end(member, "helper", "now")
+                return
+            finally:
+                channel.close()
+            with self._roster.changed:
+                member.helper = helper
+                if not member.alive:
+                    helper.kill()
+
+        self._starter.run(start)
 
     def close(self, patience_s: float) -> None:
         """End all workers: asked first, killed at the end of half the patience."""
@@ -138,10 +153,9 @@ class Supervisor:
                 self._roster.changed.wait(min(left, 0.05 if hurried else patience_s / 2))
             for member in self._roster.alive():
                 self._kill(member)
-        self._poke()
+        self.loop.poke()
         self._starter.close()
-        if self._thread is not None:
-            self._thread.join(1.0)
+        self.loop.join(1.0)
 
     def occupants(self) -> list[Occupant]:
         """The workers as the memory sees them; called under the lock."""
@@ -155,38 +169,10 @@ class Supervisor:
             for m in self._roster.alive()
         ]  # fmt: skip
 
-    # --- the thread -----------------------------------------------------------------------------
+    # --- looking --------------------------------------------------------------------------------
 
-    def _ensure_thread(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="force-supervisor", daemon=True)
-            self._thread.start()
-
-    def _poke(self) -> None:
-        with suppress(BlockingIOError):
-            os.write(self._wake, b"w")
-
-    def _woken(self) -> None:
-        with suppress(BlockingIOError):
-            os.read(self._waking, 4096)
-
-    def _run(self) -> None:
-        while True:
-            with self._roster.changed:
-                while self._calls:
-                    self._guarded(self._calls.popleft())
-                wait_s = self._look_at_all()
-                if self._closing and not self._roster.alive():
-                    return
-            for key, _ in self._selector.select(wait_s):
-                with self._roster.changed:
-                    self._guarded(key.data)
-
-    def _guarded(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except Exception:  # noqa: BLE001 - one worker's trouble must not end the watch over the others
-            _log.exception("the supervisor of the force workers stumbled")
+    def _is_over(self) -> bool:
+        return self._closing and not self._roster.alive()
 
     def _look_at_all(self) -> float | None:
         """Look at every worker; return when to look again at the latest, None: when called."""
@@ -196,7 +182,7 @@ class Supervisor:
             return self._limits.look_s if any(chores) else None
         now = time.monotonic()
         for member in members:
-            self._guarded(lambda m=member: self._look_at(m, now))  # type: ignore[misc]
+            self.loop.guarded(lambda m=member: self._look_at(m, now))  # type: ignore[misc]
         budget = self._limits.memory_mib * MIB
         fat = over_budget(budget, self.occupants())
         if fat is not None:
@@ -235,6 +221,9 @@ class Supervisor:
         if look.overdue():
             self.end(member, "overdue", "now")
             return
+        if member.helper is not None and member.helper.poll() is not None:
+            self._helper_ended(member, member.helper)
+            return
         idle_since = member.idle_since()
         if (
             idle_since is not None
@@ -242,6 +231,18 @@ class Supervisor:
             and now - idle_since > self._limits.idle_s
         ):
             self.end(member, "idle")
+
+    def _helper_ended(self, member: Member, helper: HostedProcess) -> None:
+        """The program that drove the worker has ended: so has the worker's use."""
+        report = helper.report("serving")
+        if report.exit_code == 0:
+            self.end(member, "served")
+            return
+        lines = report.stderr_tail.strip().splitlines()
+        member.failure = ForcesError(
+            lines[-1][:1000] if lines else f"serving ended: {how_it_ended(report)}"
+        )
+        self.end(member, "helper", "now")
 
     def _overdue_start(self, member: Member, what: str) -> None:
         member.failure = WorkerTimeout(
@@ -279,7 +280,7 @@ class Supervisor:
                 self._terminate(member)
             else:
                 self.enter(member, "connecting", phase="starting")
-        self.soon(lambda: self._adopt(member))
+        self.loop.soon(lambda: self._adopt(member))
 
     def _on_unstarted(self, member: Member, error: CrystalMathError) -> None:
         """In the thread of the starter."""
@@ -293,10 +294,10 @@ class Supervisor:
         """Watch a new process, and speak to it."""
         if not member.alive or member.process is None or member.control is None:
             return
-        self._watch(member.control, lambda: self._dialogue.listen(member))
+        self.loop.watch(member.control, lambda: self._dialogue.listen(member))
         with suppress(AttributeError, OSError):  # no pidfd here: the looks notice its end
             member.pidfd = os.pidfd_open(member.process.pid)
-            self._watch(member.pidfd, lambda: self._exited(member))
+            self.loop.watch(member.pidfd, lambda: self._exited(member))
         if member.stage == "connecting":
             try:
                 member.control.open()
@@ -306,7 +307,7 @@ class Supervisor:
     def hung_up(self, member: Member) -> None:
         """Its channel is closed: it is ending, or soon will be made to."""
         if member.control is not None:
-            self.unwatch(member.control)
+            self.loop.unwatch(member.control)
         if member.kill_at is None and member.alive:
             member.kill_at = time.monotonic() + self._limits.term_s
 
@@ -353,15 +354,17 @@ class Supervisor:
         """Whether it says something about the engine, and not about whoever asked."""
         if isinstance(error, endings.OWN_FAULT):
             return False
+        if member.why == "helper":
+            return False
         return member.why != "overdue" or allowance_s >= self._limits.call_s
 
     def _let_go(self, member: Member) -> None:
         control, pidfd = member.control, member.pidfd
         member.control = member.pidfd = None
-        if threading.current_thread() is self._thread:
+        if self.loop.is_here():
             self._close_sources(control, pidfd)
         else:
-            self.soon(lambda: self._close_sources(control, pidfd))
+            self.loop.soon(lambda: self._close_sources(control, pidfd))
         if member.process is not None:  # else the starter may be about to hand it on
             member.page.close()
         member.kill_at = None
@@ -370,10 +373,10 @@ class Supervisor:
 
     def _close_sources(self, control: Control | None, pidfd: int | None) -> None:
         if control is not None:
-            self.unwatch(control)
+            self.loop.unwatch(control)
             control.close()
         if pidfd is not None:
-            self.unwatch(pidfd)
+            self.loop.unwatch(pidfd)
             os.close(pidfd)
 
     # --- for the dialogue -------------------------------------------------------------------------
