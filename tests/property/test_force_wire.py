@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from typing import Any
@@ -43,7 +44,7 @@ def request_of(batch: list[Structure], names: list[str], number: int = 7) -> byt
 
 def cut(data: bytes, points: list[int]) -> list[bytes]:
     at = sorted({0, len(data), *(p % (len(data) + 1) for p in points)})
-    return [data[a:b] for a, b in zip(at, at[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(at)]
 
 
 @given(batches, properties, st.lists(st.integers(0, 10**6), max_size=12))
@@ -100,7 +101,7 @@ def test_results_come_back_as_they_were_sent(
 
 
 def read_all(data: bytes) -> list[Any]:
-    """What an honest reader makes of bytes; a message that is no request or result reads as None."""
+    """What an honest reader makes of bytes; None for a message that is no request."""
     found: list[Any] = []
     for message in Assembler(most_bytes=1 << 20).feed(data):
         if message.header.word == wire.EVAL and message.header.flags & wire.NEW:

@@ -26,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 LOOK_S: Final = 0.5
 """How often the watch is asked while a request waits."""
 _BUFFER_BYTES: Final = 1 << 20
+_SMALL_BYTES: Final = 1 << 16
 _REQUEST: Final = struct.Struct("<Q")
 _REQUEST_AT: Final = 16
 _SECONDS: Final = struct.Struct("<d")
@@ -58,13 +59,17 @@ class Shape:
     """
 
     __slots__ = (
-        "arrays", "cell", "expected", "head", "pad", "payload", "reply", "seconds", "size", "total",
-        "view",
+        "arrays", "cell", "expected", "head", "pad", "payload", "positions", "reply", "seconds",
+        "size", "total", "view",
     )  # fmt: skip
 
     def __init__(self, atoms: int, generation: int, mask: int, members: int) -> None:
         layout = wire.request_layout(1, atoms, new=False)
-        self.head = bytearray(_POSITIONS_AT)
+        self.total = wire.HEADER_BYTES + layout.size
+        # A small request goes out of one buffer; the positions of a large one are not copied.
+        small = self.total <= _SMALL_BYTES
+        self.head = bytearray(self.total if small else _POSITIONS_AT)
+        self.positions = slice(_POSITIONS_AT, _POSITIONS_AT + 24 * atoms) if small else None
         self.head[: wire.HEADER_BYTES] = wire.render_header(
             wire.EVAL,
             generation=generation,
@@ -76,7 +81,6 @@ class Shape:
         struct.pack_into("<i", self.head, wire.HEADER_BYTES, atoms)
         self.cell = b""
         self.pad = bytes(wire.aligned(24 * atoms) - 24 * atoms)
-        self.total = wire.HEADER_BYTES + layout.size
         sections, self.payload = wire.result_layout(1, atoms, mask, members)
         self.size = wire.HEADER_BYTES + self.payload
         self.reply = bytearray(self.size)
@@ -196,11 +200,16 @@ class Connection:
         _SECONDS.pack_into(head, _SECONDS_AT, self.allowance_s)
         self._pending = shape
         try:
-            sent = self._sock.sendmsg((head, positions, shape.pad))
+            if shape.positions is not None:
+                head[shape.positions] = positions
+                sent = self._sock.send(head)
+            else:
+                sent = self._sock.sendmsg((head, positions, shape.pad))
         except OSError as error:
             sent = self._stalled(error)
         if sent != shape.total:
-            self._send_rest(b"".join((head, positions, shape.pad)), sent)
+            data = b"".join((head[:_POSITIONS_AT], positions, shape.pad))
+            self._send_rest(data, sent)
 
     def receive(self) -> Shape:
         """Wait for the answer to :meth:`send`.

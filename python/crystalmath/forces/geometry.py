@@ -32,6 +32,9 @@ class Geometry(NamedTuple):
     info: str
 
 
+_as_geometry = tuple.__new__
+
+
 def geometry_of(atoms: Any, ignored: frozenset[str] = frozenset()) -> Geometry:
     """Take what identifies a structure.
 
@@ -41,13 +44,14 @@ def geometry_of(atoms: Any, ignored: frozenset[str] = frozenset()) -> Geometry:
         Keys of ``info`` that do not matter.
     """
     arrays, info = atoms.arrays, atoms.info
-    return Geometry(
+    parts = (
         arrays["positions"].tobytes(),
         atoms.cell.array.tobytes(),
         arrays["numbers"].tobytes(),
         atoms.pbc.tobytes(),
         info_text(info, ignored) if info else "{}",
     )
+    return _as_geometry(Geometry, parts)  # half the time of calling Geometry
 
 
 def info_text(info: Mapping[str, Any], ignored: frozenset[str] = frozenset()) -> str:

@@ -270,7 +270,9 @@ class LeanCalculator:
         return self._terms.arrays[name]
 
     def _update(self, atoms: Any, key: Geometry, name: str, bit: int) -> None:
-        terms = self._connected()
+        terms = self._terms
+        if terms is None or self._pid != os.getpid():
+            terms = self._connected()
         if not terms.mask & bit:
             raise _not_given(f"{terms.name} gives no {name}")
         if self._checked != (key.numbers, key.pbc, key.info):

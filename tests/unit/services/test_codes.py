@@ -15,7 +15,7 @@ def test_list_has_every_code_with_the_engines_that_can_be_used() -> None:
     adapters: tuple[CodeAdapter, ...] = (ForcesAdapter(), CommandAdapter())
     listing = CodesService({a.name: a for a in adapters}).list(NoParams())
     assert [row.name for row in listing.data] == ["command", "forces"]
-    assert [row.engines for row in listing.data] == [[], ["emt"]]
+    assert [row.engines for row in listing.data] == [[], ["emt", "lj"]]
     assert listing.meta.total == 2
 
 

@@ -63,11 +63,11 @@ def evaluate(atoms: Any, *, volume_only: bool = False, stress: bool = True) -> P
     BadResult
         The engine gave a number that is not finite.
     """
+    tensor = None
+    if stress and atoms.pbc.all():  # first: whoever gives the stress gives the rest with it
+        tensor = np.array(atoms.get_stress(voigt=False), dtype=float)
     energy = float(atoms.get_potential_energy())
     forces = np.array(atoms.get_forces(), dtype=float)
-    tensor = None
-    if stress and atoms.pbc.all():
-        tensor = np.array(atoms.get_stress(voigt=False), dtype=float)
     for name, values in (("energy", energy), ("force", forces), ("stress", tensor)):
         if values is not None and not np.isfinite(values).all():
             raise BadResult(

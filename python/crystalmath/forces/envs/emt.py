@@ -8,6 +8,8 @@
 # ///
 """Effective medium theory of ASE; runs with the host's own packages in a process of its own."""
 
+from typing import Any
+
 MODELS = {
     "emt": {
         "source": "builtin",
@@ -28,7 +30,7 @@ MODELS = {
 DEVICES = ["cpu"]
 
 
-def setup(model):
+def setup(model: str) -> Any:
     """Make the calculator; the published potential has no options."""
     from ase.calculators.emt import EMT
 

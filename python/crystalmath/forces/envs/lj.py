@@ -8,6 +8,8 @@
 # ///
 """Lennard-Jones of ASE; runs with the host's own packages in a process of its own."""
 
+from typing import Any
+
 MODELS = {
     "lj": {
         "source": "builtin",
@@ -27,7 +29,9 @@ MODELS = {
 DEVICES = ["cpu"]
 
 
-def setup(model, sigma=2.3, epsilon=0.4, rc=6.0, smooth=False):
+def setup(
+    model: str, sigma: float = 2.3, epsilon: float = 0.4, rc: float = 6.0, smooth: bool = False
+) -> Any:
     """Make the calculator.
 
     Parameters

@@ -24,8 +24,10 @@ class ObjectEngine:
 
     def evaluate(self, structure: Structure, names: list[str]) -> Mapping[str, Any]:
         """Compute one structure."""
-        (found,) = self.evaluate_all((structure,), names)
-        return found
+        found: Sequence[Mapping[str, Any]] = self._evaluate([structure], names)
+        if len(found) != 1:
+            raise _miscounted(len(found), 1)
+        return found[0]
 
     def evaluate_all(
         self, structures: Sequence[Structure], names: list[str]
@@ -33,8 +35,9 @@ class ObjectEngine:
         """Compute several structures in one call."""
         found: Sequence[Mapping[str, Any]] = self._evaluate(structures, names)
         if len(found) != len(structures):
-            raise Fault(
-                "bad_result",
-                f"the engine gave {len(found)} results for {len(structures)} structures",
-            )
+            raise _miscounted(len(found), len(structures))
         return found
+
+
+def _miscounted(results: int, structures: int) -> Fault:
+    return Fault("bad_result", f"the engine gave {results} results for {structures} structures")
