@@ -145,6 +145,11 @@ def test_another_order_of_the_program(tmp_path: Path) -> None:
     ) as calculator:
         atoms.calc = calculator
         assert max(differences(atoms, reference)) < 1e-11
+    with IpiCalculator(
+        "ase", ase_client(tmp_path / "theirs.xyz"), template=tmp_path / "theirs.xyz", stress=True
+    ) as calculator:
+        atoms.calc = calculator
+        assert max(differences(atoms, reference)) < 1e-11
     with (
         pytest.raises(InputRejected, match="Au3 Cu5") as caught,
         IpiCalculator("ase", ["unused"], species=["Cu"] * 8) as calculator,

@@ -22,6 +22,7 @@ from crystalmath.forces.ipi.codec import Forces
 from crystalmath.forces.ipi.frame import order_for
 from crystalmath.forces.ipi.host import DEFAULT_DEADLINES, Deadlines, Host
 from crystalmath.forces.ipi.quirks import Quirks
+from crystalmath.forces.ipi.template import read_template
 from crystalmath.forces.ipi.words import Array
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class IpiCalculator:
         See :class:`~crystalmath.forces.ipi.host.Host`.
     species
         Chemical symbols in the order of the program's input; by default that of the atoms.
+    template
+        The file from which the program takes its atoms, relative to ``directory``: gives
+        ``species``, and other atoms than those here are noticed before LAMMPS computes nonsense.
     stress
         Whether the program's input asks for the stress; needed only where the record says
         ``on_request``, as its absence looks like a stress of zero.
@@ -60,6 +64,7 @@ class IpiCalculator:
         *,
         directory: str | Path | None = None,
         species: Sequence[str] | None = None,
+        template: str | Path | None = None,
         stress: bool = False,
         transport: Literal["unix", "inet"] = "unix",
         name: str | None = None,
@@ -73,6 +78,7 @@ class IpiCalculator:
             "command": list(command),
             "directory": None if directory is None else str(directory),
             "species": None if species is None else list(species),
+            "template": None if template is None else str(template),
             "stress": stress,
             "transport": transport,
             "name": name,
@@ -119,9 +125,9 @@ class IpiCalculator:
         """Return the host for these atoms; its ``door`` says where the program must connect."""
         if self.host is None:
             settings = dict(self.parameters)
-            species = settings.pop("species")
-            del settings["stress"]
-            directory = settings.pop("directory")
+            del settings["stress"], settings["template"]
+            species, directory = self._their_species(), settings.pop("directory")
+            del settings["species"]
             symbols = atoms.get_chemical_symbols()
             self.host = Host(
                 **settings,
@@ -137,6 +143,22 @@ class IpiCalculator:
                 field="atoms",
             )
         return self.host
+
+    def _their_species(self) -> list[str] | None:
+        species: list[str] | None = self.parameters["species"]
+        if (template := self.parameters["template"]) is None:
+            if species is None and self.quirks.silent_about_count:
+                raise InputRejected(
+                    f"{self.quirks.title} does not notice when it has other atoms than those here",
+                    hint="give its structure file as template, or species in its order",
+                    field="template",
+                )
+            return species
+        if species is not None:
+            raise InputRejected("give species or a template, not both", field="template")
+        path = Path(self.parameters["directory"] or ".") / template
+        structure = read_template(path, file_format=self.quirks.template_format)
+        return structure.symbols()
 
     def calculation_required(self, atoms: Atoms, properties: Sequence[str]) -> bool:  # noqa: ARG002
         """Whether these atoms are others than those of the last result."""

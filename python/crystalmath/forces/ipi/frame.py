@@ -30,7 +30,7 @@ def order_for(ours: Sequence[str], theirs: Sequence[str]) -> Order:
     if left != right:
         raise InputRejected(
             f"the program's input has {_formula(theirs)}, the structure {_formula(ours)}",
-            hint="both must have the same atoms",
+            hint="both must have the same atoms; LAMMPS files tell species by their masses",
             field="species",
         )
     order = np.empty(len(theirs), np.intp)

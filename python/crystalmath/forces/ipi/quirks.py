@@ -49,8 +49,11 @@ class Quirks:
     unix_arguments, inet_arguments
         How it is told the address, appended to a command that has no ``{name}``, ``{path}``,
         ``{host}`` or ``{port}``; empty where that is in an input file of its own.
-    structure
-        Where it takes species and their order from; i-PI carries neither.
+    structure, template_format
+        Where it takes species and their order from, as i-PI carries neither; and how ASE calls the
+        format of that file.
+    wrong_count, silent_about_count
+        What it does when it gets another number of atoms than it has; whether that goes unnoticed.
     units
         Its own bohr and hartree.
     """
@@ -76,7 +79,9 @@ class Quirks:
     inet_arguments: tuple[str, ...] = ()
     extras: str = "none"
     wrong_count: str = ""
+    silent_about_count: bool = False
     units: Units = CODATA
+    template_format: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -113,10 +118,12 @@ PW: Final = Quirks(
     unix_arguments=("--ipi", "{name}:UNIX"),
     inet_arguments=("--ipi", "{host}:{port}"),
     wrong_count="a segmentation fault",
+    template_format="espresso-in",
     notes=(
         "INIT while it is READY ends it with exit code 2",
         "an SCF that does not converge ends it without a message",
         "an unknown word ends it with exit code 0",
+        "a cell that shrinks by some percent ends it: its tables are as large as its input's cell",
         "the text of INIT goes into 1024 characters without a check",
     ),
 )
@@ -129,13 +136,15 @@ LAMMPS: Final = Quirks(
     starts_in="READY",
     needs_init="never",
     consolidated=True,
-    structure="the data file; atom ids must be consecutive and name the order",
+    structure="the data file, species by its section Masses; atom ids must be consecutive",
     end="EXIT or a closed connection: MPI_ABORT, exit code 1",
     virial="upper",
     cell="triangular",
     unix_arguments=("-var", "ipi", "{name} 1 unix"),
     inet_arguments=("-var", "ipi", "{host} {port}"),
-    wrong_count="it answers HAVEDATA and dies",
+    wrong_count="not noticed: it computes nonsense and answers with our count",
+    silent_about_count=True,
+    template_format="lammps-data",
     units=Units(0.52917721, 8.617343e-5 / 3.1668152e-6),  # posconv; its boltz by fix ipi's
     notes=(
         "write `fix 1 all ipi ${ipi}` in the input script",

@@ -1,4 +1,4 @@
-"""The structure whose species a served worker takes, as i-PI carries none."""
+"""A structure from a file: species, which i-PI does not carry, and their order."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ class Structure:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def symbols(self) -> list[str]:
+        """Chemical symbol of every atom."""
+        from ase.data import chemical_symbols
+
+        return [chemical_symbols[number] for number in self.numbers]
+
     @property
     def volume_angstrom3(self) -> float:
         """Volume of the cell."""
@@ -39,13 +45,17 @@ class Structure:
         return bool(self.pbc.any()) and self.volume_angstrom3 > _FLAT * edges
 
 
-def read_template(path: Path, info_keys: Collection[str] = ()) -> Structure:
+def read_template(
+    path: Path, info_keys: Collection[str] = (), *, file_format: str | None = None
+) -> Structure:
     """Read the last structure of a file with ASE.
 
     Parameters
     ----------
     info_keys
         What the engine understands of the structure's ``info``; the rest is left out.
+    file_format
+        As ASE calls it; by default it finds out.
 
     Raises
     ------
@@ -56,7 +66,7 @@ def read_template(path: Path, info_keys: Collection[str] = ()) -> Structure:
     from ase.io import read
 
     try:
-        atoms = read(path, index=-1)
+        atoms = read(path, index=-1, format=file_format)
     except Exception as error:  # noqa: BLE001 - a reader of ASE raises whatever it meets
         raise InputRejected(
             f"{path} cannot be read as a structure: {str(error) or type(error).__name__}",
