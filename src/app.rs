@@ -27,6 +27,7 @@ use crate::keymap::{Key, Keymap};
 use crate::msg::{Action, Effect, Link, Mouse, Msg, Tone};
 use crate::screens::{Event, Handled, Place, SPECS, Screen, ScreenId, Spec, Subject};
 use crate::theme::Theme;
+use crate::widgets::text;
 use feed::Feed;
 use overlays::Overlay;
 use requests::{Owner, Requests};
@@ -119,7 +120,7 @@ impl Model {
         let screens = self
             .seen
             .iter()
-            .filter_map(|(id, _)| self.screen(*id)?.wake_at(&self.data));
+            .filter_map(|(id, area)| self.screen(*id)?.wake_at(*area, &self.data));
         screens
             .chain(self.feed.wake_at())
             .chain(self.connect_at)
@@ -131,7 +132,7 @@ impl Model {
     /// When the shown age of the data changes.
     fn age_at(&self) -> Option<f64> {
         let age = self.data.age_s().filter(|_| self.data.is_stale())?;
-        Some(self.data.now + if age < 60.0 { 1.0 } else { 15.0 })
+        Some(self.data.now + text::age_changes_in(age)?)
     }
 
     /// The key map in force.
@@ -220,13 +221,12 @@ impl Model {
         let due: Vec<ScreenId> = self
             .seen
             .iter()
-            .map(|(id, _)| *id)
-            .filter(|id| {
-                let at = self
-                    .screen(*id)
-                    .and_then(|screen| screen.wake_at(&self.data));
+            .filter(|(id, area)| {
+                let screen = self.screen(*id);
+                let at = screen.and_then(|screen| screen.wake_at(*area, &self.data));
                 at.is_some_and(|at| at <= now)
             })
+            .map(|(id, _)| *id)
             .collect();
         self.data.now = now;
         self.dirty |= self.toasts.seen(now).count() != seen;

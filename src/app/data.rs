@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::msg::Link;
 use crate::rpc::types::{JobState, JobSummary};
+use crate::widgets::text;
 
 /// The shared data. Screens read it; only `app` changes it.
 #[derive(Debug, Default)]
@@ -68,6 +69,17 @@ impl Data {
             self.jobs.as_of.unwrap_or(row.received_at)
         };
         Some(elapsed + (until - row.received_at).max(0.0))
+    }
+
+    /// When what is shown of the time that this job runs says something else; `None` while it stands.
+    /// On whole seconds, so that many jobs change together.
+    #[must_use]
+    pub fn elapsed_changes_at(&self, row: &Row) -> Option<f64> {
+        if row.job.state != JobState::Running || !self.is_live() {
+            return None;
+        }
+        let after = text::so_far_changes_in(self.elapsed_s(row)?)?;
+        Some((self.now + after).ceil())
     }
 }
 

@@ -303,8 +303,19 @@ impl Screen for Jobs {
         self.current().map(Subject::Job)
     }
 
-    /// Elapsed times go on once a second while a job runs.
-    fn wake_at(&self, data: &Data) -> Option<f64> {
-        (data.is_live() && data.jobs.running() > 0).then(|| data.now.floor() + 1.0)
+    /// Elapsed times and ages go on where they are seen.
+    fn wake_at(&self, area: Rect, data: &Data) -> Option<f64> {
+        let area = self.table_area(area);
+        let columns: Vec<_> = self.columns.iter().map(|id| id.unmarked()).collect();
+        let shown = table::shown(&columns, area, self.order.len());
+        let shown = || {
+            let columns = self.columns.iter().zip(&shown);
+            columns.filter_map(|(id, shown)| shown.then_some(id))
+        };
+        let ids = self.order.iter().skip(self.place.offset);
+        ids.take(table::rows(area))
+            .filter_map(|id| data.jobs.get(*id))
+            .flat_map(|row| shown().filter_map(|id| id.changes_at(row, data)))
+            .reduce(f64::min)
     }
 }

@@ -3,6 +3,7 @@
 //! Here is what the files below share: jobs, a model that is fed by hand, and its picture as text.
 
 mod actions;
+mod clock;
 mod commands;
 mod filter;
 mod fuzz;

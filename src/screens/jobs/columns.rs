@@ -54,6 +54,7 @@ columns! {
     Task "task" "Task" 8 0 left 6 "What the code does";
     Where "where" "Where" 7 0 left 4 "Cluster, or this machine";
     Time "time" "Time" 11 0 right 2 "Elapsed time, and the limit";
+    Used "used" "Used" 11 0 left 3 "How much of its time limit a running job has used";
     Progress "progress" "Progress" 14 2 left 1 "How far it is, or how it ended";
     Energy "energy" "Energy/eV" 15 0 right 5 "Final total energy in eV";
     Formula "formula" "Formula" 10 0 left 5 "Reduced formula";
@@ -87,20 +88,31 @@ impl ColumnId {
     /// Whether what is largest, or newest, is looked for first.
     #[must_use]
     pub const fn starts_descending(self) -> bool {
-        matches!(self, Self::Id | Self::Time | Self::Atoms | Self::Progress)
+        matches!(
+            self,
+            Self::Id | Self::Time | Self::Used | Self::Atoms | Self::Progress
+        )
     }
 
     /// The column for the table, with the mark of the order.
     #[must_use]
     pub fn column(self, sorted: Option<bool>, theme: &Theme) -> Column {
-        let (title, width, share, right, rank) = self.shape();
         let mark = match sorted {
             Some(true) => theme.glyphs().descending,
             Some(false) => theme.glyphs().ascending,
             None => "",
         };
+        let mut column = self.unmarked();
+        column.title.push_str(mark);
+        column
+    }
+
+    /// The column for the table, whatever the order.
+    #[must_use]
+    pub fn unmarked(self) -> Column {
+        let (title, width, share, right, rank) = self.shape();
         Column {
-            title: format!("{title}{mark}"),
+            title: title.to_owned(),
             width,
             share,
             right,
@@ -127,7 +139,12 @@ impl ColumnId {
             Self::Code => plain(job.code.clone()),
             Self::Task => plain(job.task.clone().unwrap_or_default()),
             Self::Where => plain(words::place(job).to_owned()),
-            Self::Time => plain(words::time(row, data)),
+            Self::Time => (words::time(row, data), words::time_role(row, data)),
+            Self::Used => {
+                let used = words::time_used(row, data);
+                let bar = used.map(|used| words::used_text(used, 6, theme));
+                (bar.unwrap_or_default(), words::time_role(row, data))
+            }
             Self::Progress => {
                 let (words, role) = words::outcome(row, theme.glyphs());
                 match job
@@ -156,6 +173,25 @@ impl ColumnId {
         }
     }
 
+    /// When what it shows of a job says something else by itself, if ever.
+    #[must_use]
+    pub fn changes_at(self, row: &Row, data: &Data) -> Option<f64> {
+        let aged = |time: &str| {
+            let age = (data.now - text::unix_time(time)?).max(0.0);
+            Some((data.now + text::age_changes_in(age)?).ceil())
+        };
+        match self {
+            Self::Time => data.elapsed_changes_at(row),
+            Self::Used => {
+                words::time_used(row, data)?;
+                data.elapsed_changes_at(row)
+            }
+            Self::Created => aged(&row.job.created_at),
+            Self::Ended => aged(row.job.finished_at.as_deref()?),
+            _ => None,
+        }
+    }
+
     fn order(self, a: &Row, b: &Row, data: &Data) -> Ordering {
         let number = |a: Option<f64>, b: Option<f64>| match (a, b) {
             (Some(a), Some(b)) => a.total_cmp(&b),
@@ -171,6 +207,7 @@ impl ColumnId {
             Self::Task => x.task.cmp(&y.task),
             Self::Where => words::place(x).cmp(words::place(y)),
             Self::Time => number(data.elapsed_s(a), data.elapsed_s(b)),
+            Self::Used => number(words::time_used(a, data), words::time_used(b, data)),
             Self::Progress => number(x.progress.fraction, y.progress.fraction),
             Self::Energy => number(x.science.energy_ev, y.science.energy_ev),
             Self::Formula => x.formula.cmp(&y.formula),
