@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "baf78ab15d56eb75ca1801f90038c02036eb6d7ef198b8d13900ba2a3629a5e2";
+pub const SCHEMA_SHA256: &str = "e9f2ccee82d9edfdf9105d5eb4038906a955279a4bdaf499c79d307686cde230";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1074,8 +1074,10 @@ pub struct CodeInfo {
     pub usable: bool,
     /// Why not.
     pub problem: Option<String>,
-    /// JSON schema of `inputs`.
+    /// JSON schema of `inputs`; of the task that takes most, where tasks differ.
     pub parameters: Map<String, Value>,
+    /// JSON schema of `inputs` of each of the tasks.
+    pub parameters_by_task: BTreeMap<String, Map<String, Value>>,
 }
 
 /// What stands beside the rows of `codes.list`.

@@ -149,11 +149,7 @@ impl NewJob {
     }
 
     fn set(&mut self, key: &str, text: &str, cx: &mut Cx<'_>) {
-        if key == form::CODE {
-            self.form.make_fields(text);
-        } else {
-            self.form.write(key, text);
-        }
+        self.form.choose(key, text);
         self.check(cx);
     }
 

@@ -53,6 +53,8 @@ pub struct Form {
     pub codes: Vec<CodeInfo>,
     /// The fields, in their order.
     pub fields: Vec<Field>,
+    /// What was written in fields that the chosen code and task do not have.
+    hidden: Vec<Field>,
     /// What further files are, by path; an error where one cannot be used.
     pub kinds: BTreeMap<PathBuf, Result<submission::Kind, String>>,
 }
@@ -68,6 +70,7 @@ impl Form {
         self.file = Some(file);
         if !same {
             self.fields.clear();
+            self.hidden.clear();
         }
         if self.text(CODE).is_empty() {
             self.make_fields(code);
@@ -102,32 +105,45 @@ impl Form {
         self.fields.iter().find(|field| field.key == key)
     }
 
-    /// Make the fields of a code; what was written in one that is there again stays.
+    /// Choose a code, a task or something else; the fields follow.
+    pub fn choose(&mut self, key: &str, text: &str) {
+        match key {
+            CODE => self.make_fields(text),
+            TASK => {
+                self.write(TASK, text);
+                let code = self.text(CODE).to_owned();
+                self.make_fields(&code);
+            }
+            key => self.write(key, text),
+        }
+    }
+
+    /// Make the fields of a code and of the task that is written; what was written in one that is
+    /// there again stays.
     pub fn make_fields(&mut self, code: &str) {
-        let before = std::mem::take(&mut self.fields);
+        let mut before = std::mem::take(&mut self.fields);
+        before.append(&mut self.hidden);
         let info = self.codes.iter().find(|info| info.name == code);
         let mut fields = fields::head(&self.codes, info);
-        let parameters = info.map(|info| schema::specs(&info.parameters));
-        fields.extend(parameters.into_iter().flatten().map(|spec| Field {
+        for field in &mut fields {
+            fill(field, &mut before);
+        }
+        let task = fields.iter().find(|field| field.key == TASK);
+        let task = task.map_or("", |field| field.input.text());
+        let parameters = info.map(|info| schema::specs_of(info, task));
+        let parameters = parameters.into_iter().flatten().map(|spec| Field {
             key: format!("inputs.{}", spec.name),
             section: "Parameters",
             spec,
             input: TextLine::default(),
-        }));
-        fields.extend(fields::tail());
-        for field in &mut fields {
-            let old = before.iter().find(|old| old.key == field.key);
-            if let Some(old) = old.filter(|old| old.spec.kind == field.spec.kind) {
-                field.input = old.input.clone();
-            }
-            // One choice is none.
-            if let Kind::Choice(words) = &field.spec.kind
-                && field.input.is_empty()
-                && let [only] = &words[..]
-            {
-                field.input = TextLine::of(only);
-            }
+        });
+        let mut rest: Vec<Field> = parameters.chain(fields::tail()).collect();
+        for field in &mut rest {
+            fill(field, &mut before);
         }
+        fields.extend(rest);
+        before.retain(|old| !old.input.is_empty());
+        self.hidden = before;
         self.fields = fields;
         self.write(CODE, code);
         if code == "command"
@@ -263,6 +279,21 @@ impl Form {
             return found;
         }
         (begins("structure") || begins("files")).then_some(FILE)
+    }
+}
+
+/// Take over what was written in the field of the same name and kind.
+fn fill(field: &mut Field, before: &mut Vec<Field>) {
+    let same = |old: &Field| old.key == field.key && old.spec.kind == field.spec.kind;
+    if let Some(at) = before.iter().position(same) {
+        field.input = before.swap_remove(at).input;
+    }
+    // One choice is none.
+    if let Kind::Choice(words) = &field.spec.kind
+        && field.input.is_empty()
+        && let [only] = &words[..]
+    {
+        field.input = TextLine::of(only);
     }
 }
 

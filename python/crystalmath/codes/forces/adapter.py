@@ -63,8 +63,8 @@ class ForcesAdapter:
         ]
         engines += [{"name": name, "available": False} for name in PLANNED]
         description: dict[str, Any] = {
-            "parameters": schemas["relax"],
-            "tasks": schemas,
+            "parameters": max(schemas.values(), key=lambda schema: len(schema["properties"])),
+            "parameters_by_task": schemas,
             "executable": sys.executable,
             "engines": engines,
         }
