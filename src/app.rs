@@ -9,6 +9,7 @@ mod cx;
 mod data;
 mod feed;
 mod layout;
+mod lines;
 mod navigation;
 mod overlays;
 mod palette;
@@ -21,6 +22,7 @@ use ratatui::layout::Rect;
 pub use commands::Command;
 pub use cx::{Choice, Cx, Picker, Question, error_text};
 pub use data::{Client, Data, JobStore, ListState, Mark, Row, is_terminal};
+pub use lines::Lines;
 
 use crate::config::Config;
 use crate::keymap::{Key, Keymap};

@@ -6,6 +6,7 @@
 
 mod effects;
 mod input;
+mod lines;
 mod pace;
 mod programs;
 mod service;
@@ -25,6 +26,7 @@ use input::Input;
 use pace::Pace;
 use terminal::Screen;
 
+pub use lines::{Quit, Told, tell};
 pub use service::Service;
 #[cfg(feature = "ipc")]
 pub use service::{Daemon, Opener};

@@ -1,7 +1,7 @@
 //! `crystalmath` without a command: what the daemon does, the newest jobs, and where help is.
 
 use super::jobs;
-use super::output::Outcome;
+use super::output::{Failure, Outcome};
 use super::session::Session;
 use super::text;
 use crate::rpc::types::{ListParams, NoParams, StatusResult, calls};
@@ -9,6 +9,11 @@ use crate::rpc::types::{ListParams, NoParams, StatusResult, calls};
 const NEWEST: i64 = 15;
 
 pub(super) fn run(session: &Session) -> Outcome {
+    print(session, session.colour())?;
+    Ok(0)
+}
+
+pub(super) fn print(session: &Session, colour: bool) -> Result<(), Failure> {
     let status = session.call::<calls::SystemStatus>(&NoParams {})?;
     let list = session.call::<calls::JobsList>(&ListParams {
         limit: Some(NEWEST),
@@ -23,10 +28,9 @@ pub(super) fn run(session: &Session) -> Outcome {
             "{}\n\n{}\n\nsubmit a calculation:  crystalmath submit FILE --task TASK\nall commands:          \
              crystalmath --help",
             daemon(&status.read.data),
-            jobs::render(&list.read.data, list.read.meta.total, session.colour()),
+            jobs::render(&list.read.data, list.read.meta.total, colour),
         )
-    })?;
-    Ok(0)
+    })
 }
 
 fn daemon(status: &StatusResult) -> String {

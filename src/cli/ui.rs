@@ -5,13 +5,14 @@ use std::io::IsTerminal as _;
 
 use super::output::{Failure, Outcome};
 use super::session::Session;
+use super::{overview, plain};
 use crate::config::{self, Config};
-use crate::runtime::{self, Daemon};
+use crate::runtime::{self, Daemon, Opener};
 
 /// Options of the UI.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Args {
-    /// Print an overview, line by line, instead of opening the UI
+    /// Print an overview and then a line for each change, for screen readers and logs; Ctrl-C ends it
     #[arg(long)]
     pub plain: bool,
     /// Leave the mouse to the terminal
@@ -25,25 +26,39 @@ pub struct Args {
     pub theme: Option<String>,
 }
 
-/// Whether the UI can be used here and was not refused.
-pub(super) fn is_wanted(session: &Session, args: &Args) -> bool {
-    let dumb = env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-    let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-    terminal && !dumb && !args.plain && !session.globals.json
+/// The UI where it can be used, else the overview; lines where they are asked for.
+pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+    if args.plain {
+        plain::run(session)
+    } else if session.globals.json || !has_terminal() {
+        overview::run(session)
+    } else {
+        open(session, args)
+    }
 }
 
-pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+/// Whether the UI can be used here.
+fn has_terminal() -> bool {
+    let dumb = env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    terminal && !dumb
+}
+
+fn open(session: &Session, args: &Args) -> Outcome {
     let config = configured(args)?;
+    runtime::run(config, Box::new(Daemon::new(opener(session))))
+        .map_err(|error| Failure::Io("the terminal cannot be used".into(), error))?;
+    Ok(0)
+}
+
+/// What the connection of a UI is made with.
+pub(super) fn opener(session: &Session) -> Opener {
     let globals = session.globals.clone();
-    let open = move |start: bool| {
+    Box::new(move |start: bool| {
         let mut options = Session::new(globals.clone()).options()?;
         options.start &= start;
         Ok(options)
-    };
-    let service = Box::new(Daemon::new(Box::new(open)));
-    runtime::run(config, service)
-        .map_err(|error| Failure::Io("the terminal cannot be used".into(), error))?;
-    Ok(0)
+    })
 }
 
 fn configured(args: &Args) -> Result<Config, Failure> {

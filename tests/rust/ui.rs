@@ -10,6 +10,7 @@ mod fuzz;
 mod job;
 mod job_log;
 mod jobs;
+mod lines;
 mod link;
 mod new_job;
 mod settings;
