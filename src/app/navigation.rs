@@ -199,6 +199,7 @@ impl Model {
             Wish::Zoom(zoomed) => self.zoomed = zoomed,
             Wish::Take(job) => return self.feed_told(vec![*job]),
             Wish::Act(action) => return self.act(action),
+            Wish::Remember(chosen) => return self.remember(chosen),
         }
         Vec::new()
     }

@@ -1,12 +1,12 @@
 //! `crystalmath` on a terminal: the full-screen UI.
 
-use std::env;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
+use std::{env, fs};
 
 use super::output::{Failure, Outcome};
 use super::session::Session;
 use super::{overview, plain};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Remembered};
 use crate::runtime::{self, Daemon, Opener};
 
 /// Options of the UI.
@@ -61,6 +61,26 @@ pub(super) fn opener(session: &Session) -> Opener {
     })
 }
 
+/// Take over what was chosen before; a file that cannot be used is no reason not to start.
+fn remembered(config: &mut Config) {
+    let Some(path) = &config.state_path else {
+        return;
+    };
+    let read = match fs::read_to_string(path) {
+        Ok(text) => Remembered::parse(&text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => Err(error.to_string()),
+    };
+    match read {
+        Ok(remembered) => config.take_remembered(remembered),
+        Err(reason) => {
+            let path = path.display();
+            let note = format!("what you chose before is not used; {path}: {reason}");
+            config.notes.push(note);
+        }
+    }
+}
+
 fn configured(args: &Args) -> Result<Config, Failure> {
     let path = config::path(|name| env::var_os(name));
     let mut config = match &path {
@@ -73,6 +93,8 @@ fn configured(args: &Args) -> Result<Config, Failure> {
         })?,
         None => Config::default(),
     };
+    config.state_path = config::state_path(|name| env::var_os(name));
+    remembered(&mut config);
     if let Some(theme) = &args.theme {
         let names: Vec<String> = config.theme_names().collect();
         if !names.contains(theme) {

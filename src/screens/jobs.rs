@@ -16,7 +16,7 @@ use ratatui::layout::Rect;
 
 use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
 use crate::app::{Data, Row};
-use crate::config::Config;
+use crate::config::{Chosen, Config, SortBy};
 use crate::msg::{Action, Edit};
 use crate::widgets::input::TextLine;
 use crate::widgets::table::{self, Place};
@@ -59,14 +59,16 @@ impl Jobs {
             .iter()
             .filter_map(|name| ColumnId::named(name))
             .collect();
+        let sort = config.job_sort.as_ref();
+        let column = sort.and_then(|sort| ColumnId::named(&sort.column));
         Self {
             columns: if named.is_empty() {
                 ColumnId::DEFAULT.to_vec()
             } else {
                 named
             },
-            sort: ColumnId::Id,
-            descending: true,
+            sort: column.unwrap_or(ColumnId::Id),
+            descending: column.is_none() || sort.is_some_and(|sort| sort.descending),
             filter: Filter::default(),
             input: None,
             filter_error: None,
@@ -83,6 +85,18 @@ impl Jobs {
     #[must_use]
     pub fn listed(&self) -> &[i64] {
         &self.order
+    }
+
+    fn remember_sort(&self, cx: &mut Cx<'_>) {
+        cx.remember(Chosen::JobSort(SortBy {
+            column: self.sort.name().to_owned(),
+            descending: self.descending,
+        }));
+    }
+
+    fn remember_columns(&self, cx: &mut Cx<'_>) {
+        let names = self.columns.iter().map(|column| column.name().to_owned());
+        cx.remember(Chosen::JobColumns(names.collect()));
     }
 
     fn current(&self) -> Option<i64> {

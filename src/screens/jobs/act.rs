@@ -58,10 +58,12 @@ impl Jobs {
                 let next = at.map_or(0, |at| (at + 1) % self.columns.len());
                 self.sort = self.columns.get(next).copied().unwrap_or(ColumnId::Id);
                 self.descending = self.sort.starts_descending();
+                self.remember_sort(cx);
                 self.arrange(cx);
             }
             Action::SortReverse => {
                 self.descending ^= true;
+                self.remember_sort(cx);
                 self.arrange(cx);
             }
             Action::Columns => self.pick_columns(cx),
@@ -160,6 +162,7 @@ impl Jobs {
                     .iter()
                     .filter_map(|name| ColumnId::named(name))
                     .collect();
+                self.remember_columns(cx);
                 cx.redraw();
             }
             (PICK_COPY, [both]) => {
