@@ -4,6 +4,7 @@ use super::cx::Cx;
 use super::{Model, Row};
 use crate::msg::{Effect, Tone};
 use crate::screens::{Event, Handled, ScreenId};
+use crate::widgets::ascii;
 
 impl Model {
     /// Tell a screen something, and grant what it asks for.
@@ -81,6 +82,11 @@ impl Model {
         let tone = if bad { Tone::Bad } else { Tone::Good };
         self.toast(tone, format!("{title}: {body}"));
         if self.config.notify {
+            let body = if self.theme.glyphs().ascii {
+                ascii::of(&body)
+            } else {
+                body
+            };
             vec![Effect::Notify { title, body }]
         } else {
             Vec::new()

@@ -12,10 +12,19 @@ use super::{ListState, Model};
 use crate::msg::{Action, Link, Tone};
 use crate::screens::ViewCx;
 use crate::theme::{Role, Theme};
-use crate::widgets::{dialog, frame, text};
+use crate::widgets::{ascii, dialog, frame, text};
 
 /// Draw everything; gives the place of the terminal's cursor, if it is to be seen.
 pub fn draw(model: &Model, buf: &mut Buffer) -> Option<Position> {
+    let cursor = draw_window(model, buf);
+    if model.theme.glyphs().ascii {
+        ascii::only(buf, cursor)
+    } else {
+        cursor
+    }
+}
+
+fn draw_window(model: &Model, buf: &mut Buffer) -> Option<Position> {
     let window = buf.area;
     buf.set_style(window, model.theme.style(Role::Text));
     let panes = model.panes();

@@ -1,5 +1,7 @@
 //! `crystalmath` without a command: what the daemon does, the newest jobs, and where help is.
 
+use serde_json::Value;
+
 use super::jobs;
 use super::output::{Failure, Outcome};
 use super::session::Session;
@@ -9,11 +11,13 @@ use crate::rpc::types::{ListParams, NoParams, StatusResult, calls};
 const NEWEST: i64 = 15;
 
 pub(super) fn run(session: &Session) -> Outcome {
-    print(session, session.colour())?;
+    let (raw, text) = ask(session, session.colour())?;
+    session.print(&raw, || text)?;
     Ok(0)
 }
 
-pub(super) fn print(session: &Session, colour: bool) -> Result<(), Failure> {
+/// What there is to tell: for scripts, and for people.
+pub(super) fn ask(session: &Session, colour: bool) -> Result<(Value, String), Failure> {
     let status = session.call::<calls::SystemStatus>(&NoParams {})?;
     let list = session.call::<calls::JobsList>(&ListParams {
         limit: Some(NEWEST),
@@ -23,14 +27,13 @@ pub(super) fn print(session: &Session, colour: bool) -> Result<(), Failure> {
         "status": "ok",
         "data": {"daemon": status.raw["data"], "jobs": list.raw["data"]},
     });
-    session.print(&raw, || {
-        format!(
-            "{}\n\n{}\n\nsubmit a calculation:  crystalmath submit FILE --task TASK\nall commands:          \
-             crystalmath --help",
-            daemon(&status.read.data),
-            jobs::render(&list.read.data, list.read.meta.total, colour),
-        )
-    })
+    let text = format!(
+        "{}\n\n{}\n\nsubmit a calculation:  crystalmath submit FILE --task TASK\nall commands:          \
+         crystalmath --help",
+        daemon(&status.read.data),
+        jobs::render(&list.read.data, list.read.meta.total, colour),
+    );
+    Ok((raw, text))
 }
 
 fn daemon(status: &StatusResult) -> String {

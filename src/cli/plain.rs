@@ -14,8 +14,9 @@ use super::output::{self, Failure, INTERRUPTED, Outcome};
 use super::session::Session;
 use super::{overview, ui, wait};
 use crate::runtime::{self, Daemon, Quit, Told};
+use crate::widgets;
 
-pub(super) fn run(session: &Session) -> Outcome {
+pub(super) fn run(session: &Session, ascii: bool) -> Outcome {
     if session.globals.json {
         return Err(Failure::usage(
             "one JSON document cannot follow jobs",
@@ -26,6 +27,13 @@ pub(super) fn run(session: &Session) -> Outcome {
     let first = Session::new(session.globals.clone());
     first.client()?;
     let mut first = Some(first);
+    let line = |text: &str| {
+        if ascii {
+            output::line(&widgets::ascii::of(text))
+        } else {
+            output::line(text)
+        }
+    };
     let interrupted = wait::interrupt()?;
     let service = Box::new(Daemon::new(ui::opener(session)));
     let flag = Arc::clone(&interrupted);
@@ -33,10 +41,11 @@ pub(super) fn run(session: &Session) -> Outcome {
         service,
         |quit| quit_when(flag, quit),
         |told| match told {
-            Told::Begun => first
-                .take()
-                .map_or(Ok(()), |session| overview::print(&session, false)),
-            Told::Line(line) => output::line(&line),
+            Told::Begun => match first.take() {
+                Some(session) => line(&overview::ask(&session, false)?.1),
+                None => Ok(()),
+            },
+            Told::Line(text) => line(&text),
         },
     )?;
     Ok(INTERRUPTED)

@@ -29,7 +29,7 @@ pub struct Args {
 /// The UI where it can be used, else the overview; lines where they are asked for.
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     if args.plain {
-        plain::run(session)
+        plain::run(session, is_ascii(args))
     } else if session.globals.json || !has_terminal() {
         overview::run(session)
     } else {
@@ -81,6 +81,11 @@ fn remembered(config: &mut Config) {
     }
 }
 
+/// Whether only ASCII is wanted, or can be shown.
+fn is_ascii(args: &Args) -> bool {
+    args.ascii || !config::locale_is_unicode(|name| env::var_os(name))
+}
+
 fn configured(args: &Args) -> Result<Config, Failure> {
     let path = config::path(|name| env::var_os(name));
     let mut config = match &path {
@@ -106,7 +111,7 @@ fn configured(args: &Args) -> Result<Config, Failure> {
         config.theme.clone_from(theme);
     }
     config.mouse &= !args.no_mouse;
-    config.ascii |= args.ascii || !config::locale_is_unicode(|name| env::var_os(name));
+    config.ascii |= is_ascii(args);
     config.no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     Ok(config)
 }
