@@ -11,7 +11,7 @@ use crate::command_line::{code, program, run, stderr, stdout};
 use crate::mock::{Mock, eventually};
 
 fn job(id: i64, state: &str) -> Value {
-    json!({"id": id, "uuid": "ab", "name": "copper", "code": "forces", "state": state, "rev": id})
+    json!({"id": id, "uuid": "ab", "name": "MgO 晶", "code": "forces", "state": state, "rev": id})
 }
 
 type Asked = Arc<Mutex<Vec<String>>>;
@@ -65,7 +65,7 @@ fn the_overview_comes_first_then_what_happens_until_an_interrupt() {
         .unwrap();
     let mut text = String::new();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
-    while !text.ends_with("job 1 failed: copper; out of memory\n") {
+    while !text.ends_with("job 1 failed: MgO ??; out of memory\n") {
         assert_ne!(lines.read_line(&mut text).unwrap(), 0, "{text}");
     }
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
@@ -92,7 +92,7 @@ fn on_no_terminal_the_overview_is_all() {
     let mock = telling(Arc::default());
     let output = run(&mock, &[]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert!(stdout(&output).contains("copper"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("MgO 晶"), "{}", stdout(&output));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::screens::{Choice, Cx, Handled, Picker, ScreenId, Subject};
 impl Jobs {
     pub(super) fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
         let rows = self.rows_seen(cx);
-        let (cursor, last) = (self.place.cursor, self.order.len().saturating_sub(1));
+        let (cursor, last) = (self.place.cursor, self.listed().len().saturating_sub(1));
         let half = (rows / 2).max(1);
         match action {
             Action::Down => self.go(cursor + 1, cx),

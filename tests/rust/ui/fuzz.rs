@@ -14,9 +14,13 @@ use super::new_job::codes;
 use super::{NOW, Ui, job, page, ready};
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
-struct Numbers(u64);
+pub struct Numbers(u64);
 
 impl Numbers {
+    pub const fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -25,11 +29,11 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
     }
 
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 }
