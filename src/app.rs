@@ -10,6 +10,7 @@ mod data;
 mod feed;
 mod layout;
 mod lines;
+mod mouse;
 mod navigation;
 mod overlays;
 mod palette;
@@ -27,7 +28,7 @@ pub use lines::Lines;
 
 use crate::config::{Chosen, Config};
 use crate::keymap::{Key, Keymap};
-use crate::msg::{Action, Effect, Link, Mouse, Msg, Tone};
+use crate::msg::{Action, Effect, Link, Msg, Tone};
 use crate::screens::{Event, Place, SPECS, Screen, ScreenId, Spec, Subject};
 use crate::theme::Theme;
 use crate::widgets::text;
@@ -338,23 +339,6 @@ impl Model {
     fn takes_text(&self) -> bool {
         self.screen(self.focused())
             .is_some_and(super::screens::Screen::takes_text)
-    }
-
-    fn mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
-        if self.overlay.is_some() {
-            return Vec::new();
-        }
-        match mouse {
-            Mouse::Click(column, row) => self.click(column, row),
-            Mouse::Wheel(_, _, lines) => {
-                let action = if lines > 0 { Action::Down } else { Action::Up };
-                let mut effects = Vec::new();
-                for _ in 0..lines.unsigned_abs().min(10) {
-                    effects.extend(self.tell(self.focused(), &Event::Act(action)).1);
-                }
-                effects
-            }
-        }
     }
 
     fn screen(&self, id: ScreenId) -> Option<&dyn Screen> {

@@ -250,9 +250,14 @@ impl JobScreen {
                     return;
                 }
             }
-        } else if self.tab == Tab::Files {
-            let area = Self::body(cx.area());
-            self.files.click(row - 1, area, cx);
+            return;
+        }
+        let (area, row) = (Self::body(cx.area()), row - 1);
+        match (self.tab, &self.detail) {
+            (Tab::Files, _) => self.files.click((column, row), area, cx),
+            (Tab::Plots, _) if row == 0 => self.plots.click(column, area, cx),
+            (Tab::Events, Some(job)) => self.events.click(row, &job.events, area, cx),
+            _ => {}
         }
     }
 }

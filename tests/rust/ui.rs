@@ -12,6 +12,7 @@ mod job_log;
 mod jobs;
 mod lines;
 mod link;
+mod mouse;
 mod new_job;
 mod settings;
 mod snapshots;

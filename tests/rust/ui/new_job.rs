@@ -95,7 +95,7 @@ fn looked(ui: &mut Ui, result: Result<Kind, String>) -> std::path::PathBuf {
 }
 
 /// The form of `copper.cif`, with the first check under way.
-fn form(ui: &mut Ui) {
+pub fn form(ui: &mut Ui) {
     open(ui);
     listed(ui);
     ui.answer("codes.list", Ok(codes()));
