@@ -28,6 +28,8 @@ pub const ENGINE: &str = "engine";
 pub const FILES: &str = "files";
 /// The job's name.
 pub const NAME: &str = "name";
+/// The input that a code reads, among the files.
+pub const DECK: &str = "inputs.deck";
 /// The chosen file; it stands for `structure` too.
 pub const FILE: &str = "file";
 
@@ -194,7 +196,7 @@ impl Form {
         params.insert(NAME.into(), name.into());
         let code = self.text(CODE);
         if code.is_empty() {
-            faults.push((CODE.to_owned(), "choose the code that runs it".to_owned()));
+            faults.push((CODE.to_owned(), self.doubt()));
         }
         let (mut inputs, mut resources) = (Map::new(), Map::new());
         for field in &self.fields {
@@ -239,6 +241,25 @@ impl Form {
         } else {
             Err(faults)
         }
+    }
+
+    /// Why the file does not tell the code.
+    fn doubt(&self) -> String {
+        match self.file.as_ref().map(|file| (&file.name, file.kind)) {
+            Some((name, submission::Kind::Either(doubt))) => {
+                let choices = doubt.choices().map(|(code, what)| format!("{code} {what}"));
+                format!("{name} {}: {}", doubt.reason(), choices.join(", "))
+            }
+            _ => "choose the code that runs it".to_owned(),
+        }
+    }
+
+    /// The deck that is run when none is written.
+    #[must_use]
+    pub fn default_deck(&self) -> Option<String> {
+        let sources: Vec<Source> = self.file.iter().cloned().collect();
+        let decks = submission::decks(self.text(CODE), &sources);
+        decks.first().map(|name| (*name).to_owned())
     }
 
     fn sources(&self, client: &Client, faults: &mut Vec<Fault>) -> Vec<Source> {

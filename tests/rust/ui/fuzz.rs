@@ -6,7 +6,7 @@ use crystalmath::error::IpcError;
 use crystalmath::keymap::{Code, Key};
 use crystalmath::msg::{Action, Effect, Entry, Link, Mouse, Msg, Tone};
 use crystalmath::rpc::types::{JobState, JobSummary};
-use crystalmath::submission::Kind;
+use crystalmath::submission::{Doubt, Kind};
 use serde_json::{Value, json};
 
 use super::job::{detail, files};
@@ -210,8 +210,10 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
                     Ok(Kind::Structure),
                     Ok(Kind::Program),
                     Ok(Kind::Unknown),
+                    Ok(Kind::Deck),
+                    Ok(Kind::Either(Doubt::DeckInside)),
                     Err("no".into()),
-                ][numbers.below(4)]
+                ][numbers.below(6)]
                 .clone(),
             },
             _ => Msg::Reply {

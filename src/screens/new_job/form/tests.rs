@@ -29,7 +29,12 @@ fn codes() -> Vec<CodeInfo> {
             )
         })
         .into();
-    vec![code("command", &["run"], &[], &command), forces]
+    let deck = json!({"properties": {"deck": {"type": "string"}}});
+    vec![
+        code("command", &["run"], &[], &command),
+        code("espresso", &["scf", "relax"], &[], &deck),
+        forces,
+    ]
 }
 
 fn form(name: &str, kind: FileKind) -> Form {
@@ -86,6 +91,42 @@ fn a_program_is_a_command_with_its_files() {
                 {"path": "data.txt", "source": "/w/data.txt", "executable": false},
                 {"path": "tool.py", "source": "/x/tool.py", "executable": true}]})
         )
+    );
+}
+
+#[test]
+fn a_deck_is_known_by_what_stands_in_it() {
+    let mut form = form("silicon", FileKind::Deck);
+    assert_eq!(form.text(CODE), "espresso");
+    assert_eq!(form.default_deck().as_deref(), Some("silicon"));
+    let params = form.params(&Client::default()).expect("nothing is wrong");
+    assert_eq!(params["inputs"], json!({"deck": "silicon"}));
+    assert_eq!(params["files"][0]["source"], "/w/silicon");
+    // What is written goes before.
+    form.write(DECK, "other.in");
+    let params = form.params(&Client::default()).expect("nothing is wrong");
+    assert_eq!(params["inputs"], json!({"deck": "other.in"}));
+}
+
+#[test]
+fn a_file_that_could_be_two_things_says_so() {
+    let doubt = submission::Doubt::NamedStructure;
+    let mut form = form("si.cif", FileKind::Either(doubt));
+    let faults = form.params(&Client::default()).unwrap_err();
+    assert_eq!(faults[0].0, CODE);
+    for words in [
+        "si.cif is called like a structure",
+        "espresso runs the deck",
+        "forces reads",
+    ] {
+        assert!(faults[0].1.contains(words), "{faults:?}");
+    }
+    form.choose(CODE, "forces");
+    form.choose(TASK, "relax");
+    let params = form.params(&Client::default()).expect("nothing is wrong");
+    assert_eq!(
+        params["structure"],
+        json!({"path": "/w/si.cif", "format": "pwi"})
     );
 }
 
