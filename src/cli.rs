@@ -24,6 +24,7 @@ mod news;
 mod output;
 mod overview;
 mod params;
+mod plain;
 mod read;
 mod rerun;
 mod results;
@@ -135,8 +136,7 @@ fn run(arguments: &[OsString]) -> ExitCode {
     };
     let session = Session::new(cli.globals);
     let outcome = match cli.command {
-        None if ui::is_wanted(&session, &cli.ui) => ui::run(&session, &cli.ui),
-        None => overview::run(&session),
+        None => ui::run(&session, &cli.ui),
         Some(command) => dispatch(&session, command),
     };
     match outcome {

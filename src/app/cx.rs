@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Data;
 use super::commands::Command;
 use super::requests::{Owner, Requests};
+use crate::config::Chosen;
 use crate::error::IpcError;
 use crate::msg::{Action, Effect, Program, Tone};
 use crate::rpc::types::JobSummary;
@@ -60,6 +61,7 @@ pub(super) enum Wish {
     Zoom(bool),
     Take(Box<JobSummary>),
     Act(Action),
+    Remember(Chosen),
 }
 
 /// What a screen works with during one event.
@@ -154,6 +156,11 @@ impl<'a> Cx<'a> {
     /// Give the terminal to a program until it ends.
     pub fn run(&mut self, program: Program, directory: PathBuf) {
         self.effects.push(Effect::Run { program, directory });
+    }
+
+    /// Keep a choice of the user for the next start.
+    pub fn remember(&mut self, chosen: Chosen) {
+        self.wishes.push(Wish::Remember(chosen));
     }
 
     /// Say something, without taking the keys.

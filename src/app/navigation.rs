@@ -1,8 +1,8 @@
 //! Which screen is seen and has the keys, and what an action does before or after the screen.
 
+use super::Model;
 use super::cx::{Choice, Picker, Wish};
 use super::overlays::{Overlay, Owner};
-use super::{Model, layout};
 use crate::msg::{Action, Effect, Link, Scope, Tone};
 use crate::screens::{Event, Handled, Place, ScreenId, Subject};
 use crate::widgets::input::TextLine;
@@ -135,7 +135,7 @@ impl Model {
         }
     }
 
-    fn has_subject(&self) -> bool {
+    pub(super) fn has_subject(&self) -> bool {
         self.screen(self.tab)
             .is_some_and(|tab| tab.selected().is_some())
     }
@@ -199,11 +199,12 @@ impl Model {
             Wish::Zoom(zoomed) => self.zoomed = zoomed,
             Wish::Take(job) => return self.feed_told(vec![*job]),
             Wish::Act(action) => return self.act(action),
+            Wish::Remember(chosen) => return self.remember(chosen),
         }
         Vec::new()
     }
 
-    fn open(&mut self, id: ScreenId, subject: Option<Subject>) -> Vec<Effect> {
+    pub(super) fn open(&mut self, id: ScreenId, subject: Option<Subject>) -> Vec<Effect> {
         self.dirty = true;
         let mut effects = Vec::new();
         if subject.is_some() {
@@ -243,36 +244,6 @@ impl Model {
     pub(super) fn go_to(&mut self, subject: Subject) -> Vec<Effect> {
         let Subject::Job(_) = subject;
         self.open(ScreenId::Jobs, Some(subject))
-    }
-
-    /// A click: a tab, a pane, or a place within it.
-    pub(super) fn click(&mut self, column: u16, row: u16) -> Vec<Effect> {
-        let position = ratatui::layout::Position::new(column, row);
-        let panes = self.panes();
-        if panes.header.contains(position) {
-            let hit = layout::tabs(self, panes.header)
-                .into_iter()
-                .find(|tab| (tab.from..tab.to).contains(&column));
-            return hit.map_or_else(Vec::new, |tab| self.open(tab.id, None));
-        }
-        let Some(pane) = panes
-            .panes
-            .iter()
-            .find(|pane| pane.frame.contains(position))
-        else {
-            return Vec::new();
-        };
-        let id = pane.id;
-        if self.over.is_empty() {
-            self.focus_detail = self.detail() == Some(id);
-            self.dirty = true;
-        }
-        let inner = pane.inner;
-        if !inner.contains(position) {
-            return Vec::new();
-        }
-        let event = Event::Click(column - inner.x, row - inner.y);
-        self.tell(id, &event).1
     }
 
     /// Tell the screens what has changed about being seen; every update ends with it.

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "4cbf4a4c8a950d8de4201c20b869faf23398b7c6aa82ec69479bd1e4137bd5f7";
+pub const SCHEMA_SHA256: &str = "71d1a3bd93b2a6090d8e284d067f7e5183e6753cb08132eb79339d6eac1df8fe";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1304,8 +1304,10 @@ pub struct CodeInfo {
     pub usable: bool,
     /// Why not.
     pub problem: Option<String>,
-    /// JSON schema of `inputs`.
+    /// JSON schema of `inputs`; of the task that takes most, where tasks differ.
     pub parameters: Map<String, Value>,
+    /// JSON schema of `inputs` of each of the tasks.
+    pub parameters_by_task: BTreeMap<String, Map<String, Value>>,
 }
 
 /// What stands beside the rows of `codes.list`.

@@ -23,6 +23,8 @@ mod outcomes;
 #[cfg(feature = "ipc")]
 mod paths;
 #[cfg(feature = "ipc")]
+mod plain;
+#[cfg(feature = "ipc")]
 mod refusals;
 mod ui;
 #[cfg(feature = "ipc")]

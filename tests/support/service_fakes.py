@@ -47,7 +47,13 @@ class FakeCode:
         self.shown: Progress | None = None
 
     def describe(self) -> Mapping[str, Any]:
-        return {"parameters": {"type": "object"}, "executable": None, "engines": []}
+        schema = {"type": "object"}
+        return {
+            "parameters": schema,
+            "parameters_by_task": {"run": schema},
+            "executable": None,
+            "engines": [],
+        }
 
     def prepare(self, request: JobRequest) -> Prepared:
         if "reject" in request.inputs:

@@ -251,9 +251,10 @@ class CodeAdapter(Protocol):
         Returns
         -------
         dict
-            ``parameters``: JSON schema of ``inputs``; ``executable``: path or None; ``engines``:
-            each with its ``name`` and whether it is ``available``; ``problem``: why the code cannot
-            be used, if so.
+            ``parameters``: JSON schema of ``inputs``, of the task that takes most where tasks
+            differ; ``parameters_by_task``: the schema of each of ``tasks``; ``executable``: path or
+            None; ``engines``: each with its ``name`` and whether it is ``available``; ``problem``:
+            why the code cannot be used, if so.
         """
 
     def prepare(self, request: JobRequest) -> Prepared:

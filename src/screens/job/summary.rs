@@ -60,7 +60,7 @@ impl Lines {
 #[must_use]
 pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec<Line> {
     let mut lines = Lines(Vec::new());
-    axes(&mut lines, row, detail, theme);
+    axes(&mut lines, row, detail, data, theme);
     if let Some(job) = detail {
         lines.gap();
         results(&mut lines, job);
@@ -84,7 +84,7 @@ pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec
 }
 
 /// The scheduler's and the science's side, each with its reason.
-fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
+fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) {
     let job = &row.job;
     let glyphs = theme.glyphs();
     let (glyph, role) = words::state_look(row, glyphs);
@@ -138,6 +138,9 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
         let progress = format!("{}{}", bar.unwrap_or_default(), job.progress.text);
         lines.add("progress", progress, Role::Running);
     }
+    if job.state == JobState::Running {
+        running_time(lines, row, data, theme);
+    }
     for warning in detail.iter().flat_map(|job| &job.warnings) {
         lines.add(
             "warning",
@@ -145,6 +148,22 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
             Role::Warn,
         );
     }
+}
+
+/// How long it runs already, against its limit where it has one.
+fn running_time(lines: &mut Lines, row: &Row, data: &Data, theme: &Theme) {
+    let Some(elapsed) = data.elapsed_s(row) else {
+        return;
+    };
+    let so_far = text::so_far(elapsed);
+    let words = match (words::time_used(row, data), row.job.walltime_s) {
+        (Some(used), Some(limit)) => {
+            let (used, limit) = (words::used_text(used, 16, theme), words::limit_text(limit));
+            format!("{used} {so_far} of {limit}")
+        }
+        _ => so_far,
+    };
+    lines.add("elapsed", words, words::time_role(row, data));
 }
 
 fn results(lines: &mut Lines, job: &Job) {
@@ -275,7 +294,9 @@ fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
 
 fn times(lines: &mut Lines, row: &Row, data: &Data) {
     let job = &row.job;
-    lines.add("elapsed", words::time(row, data), Role::Text);
+    if job.state != JobState::Running {
+        lines.add("elapsed", words::time(row, data), Role::Text);
+    }
     lines.add("created", time_text(&job.created_at), Role::Text);
     lines.some(
         "started",

@@ -6,7 +6,7 @@ pub(super) mod preview;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::form::{CODE, FILE, NAME, TASK};
+use super::form::{self, CODE, FILE, NAME, TASK};
 use super::schema::Kind;
 use super::{NewJob, Step, WIDE};
 use crate::msg::{Action, Link};
@@ -266,6 +266,7 @@ fn value_words(job: &NewJob, index: usize) -> (String, Role) {
     let chosen = match field.key.as_str() {
         TASK => job.dry.as_ref().map(|dry| dry.task.clone()),
         NAME => Some(job.form.default_name()),
+        form::DECK => job.form.default_deck(),
         _ => field.spec.default.clone(),
     };
     match chosen.filter(|words| !words.is_empty()) {

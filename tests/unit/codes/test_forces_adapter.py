@@ -158,6 +158,8 @@ def test_description() -> None:
     description = _ADAPTER.describe()
     schema = description["parameters"]
     jsonschema.validate({"fmax_ev_per_a": 0.01, "cell": "fixed"}, schema)
+    point = description["parameters_by_task"]["single_point"]
+    assert list(point["properties"]) == ["allow_toy_elements"]
     engines = {engine["name"]: engine["available"] for engine in description["engines"]}
     assert engines == {"emt": True, "lj": True}
     assert "problem" not in description

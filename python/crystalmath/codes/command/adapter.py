@@ -85,8 +85,10 @@ class CommandAdapter:
 
     def describe(self) -> Mapping[str, Any]:
         """Return the JSON schema of ``inputs``; there is no executable of its own."""
+        schema = CommandOptions.model_json_schema()
         return {
-            "parameters": CommandOptions.model_json_schema(),
+            "parameters": schema,
+            "parameters_by_task": dict.fromkeys(self.tasks, schema),
             "executable": None,
             "engines": [],
         }
