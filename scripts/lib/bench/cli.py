@@ -18,14 +18,16 @@ from bench import ipc, listing, start
 from bench.fleet import codecs
 from bench.measure import Ledger, Target
 from bench.report import print_rows, print_targets, write_json
+from bench.ui import run as ui
 from rig.place import RigError
 
 BENCHMARKS: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "ipc": ipc.run,
     "list": listing.run,
     "start": start.run,
+    "ui": ui.run,
 }
-LATER: Final = ("forces", "ui", "scale", "science", "workflows")
+LATER: Final = ("forces", "scale", "science", "workflows")
 ROUNDS: Final = 11
 
 
