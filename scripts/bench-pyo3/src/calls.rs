@@ -22,7 +22,12 @@ pub fn measure(peer: &mut Peer) -> Outcome<Value> {
         ("system.ping", "system.ping", json!({}), PINGS),
         ("jobs.get", "jobs.get", json!({"id": WITH_FILES}), GETS),
         ("jobs.list, 200", "jobs.list", json!({"limit": 200}), PAGES),
-        ("jobs.list, 1,000", "jobs.list", json!({"limit": 1000}), BIG_PAGES),
+        (
+            "jobs.list, 1,000",
+            "jobs.list",
+            json!({"limit": 1000}),
+            BIG_PAGES,
+        ),
     ];
     for (name, method, params, count) in calls {
         peer.call(method, &params)?;

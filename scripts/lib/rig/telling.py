@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 READ_BYTES = 1 << 16
 
 
+def path_in(root: Path) -> Path:
+    """Where the daemon of a place with this root listens."""
+    return root / "t"
+
+
+def program(root: Path) -> list[str]:
+    """What is run instead of ``crystalmath-server``."""
+    return [sys.executable, __file__, str(path_in(root))]
+
+
 class Teller:
     """A connection to such a daemon; a context manager."""
 

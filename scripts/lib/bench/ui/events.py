@@ -19,8 +19,8 @@ from typing import Final
 
 from bench.measure import US_PER_S, Ledger, Target
 from bench.ui.keys import PAGE_DOWN, press
-from bench.ui.session import cursor, list_rows, opened, telling_path, the_cursor
-from rig import processes
+from bench.ui.session import cursor, list_rows, opened, the_cursor
+from rig import processes, telling
 from rig.place import Place, RigError
 from rig.screen import Screen
 from rig.terminal import Terminal
@@ -62,7 +62,7 @@ def newest(jobs: int, count: int) -> range:
 def relabelling(place: Place, jobs: range, seconds: float) -> Iterator[subprocess.Popen[str]]:
     """Let a process relabel these jobs in turn."""
     numbers = (jobs.start, jobs.stop - 1, PER_S, seconds)
-    command = [sys.executable, str(_RELABEL), str(telling_path(place)), *map(str, numbers)]
+    command = [sys.executable, str(_RELABEL), str(telling.path_in(place.root)), *map(str, numbers)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield child

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,16 +30,10 @@ def daemon_of(database: Path) -> Iterator[Place]:
     """A daemon on a copy of ``database``, which can be made to relabel jobs."""
     with Place() as place:
         shutil.copyfile(database, place.database)
-        program = [sys.executable, str(Path(telling.__file__)), str(telling_path(place))]
-        place.foreground(program=program)
+        place.foreground(program=telling.program(place.root))
         place.wait_ready()
-        wait_until("the teller", telling_path(place).exists, place.patience_s)
+        wait_until("the teller", telling.path_in(place.root).exists, place.patience_s)
         yield place
-
-
-def telling_path(place: Place) -> Path:
-    """Where the daemon of a place is asked to relabel jobs."""
-    return place.root / "t"
 
 
 @contextmanager
