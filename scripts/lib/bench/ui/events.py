@@ -23,12 +23,14 @@ from bench.ui.session import cursor, list_rows, opened, the_cursor
 from rig import processes, telling
 from rig.place import Place, RigError
 from rig.screen import Screen
-from rig.terminal import Terminal
+from rig.terminal import Frame, Terminal
 
 PER_S: Final = 1000
 CHANGED: Final = 1000
 LONGEST_S: Final = 20.0
 DRAWS_LIMIT: Final = 30
+EMPTY_FRAME_BYTES: Final = 48
+"""What surrounds a frame is about as long."""
 KEY_LIMIT_MS: Final = 46
 KEY_EVERY_S: Final = 0.4
 KEY: Final = f"ui: key to frame, move (j), under {PER_S:,} events a second"
@@ -96,15 +98,17 @@ def measure(ledger: Ledger, place: Place, jobs: int, seconds: float) -> list[Tar
         took_s = report.ended_at - report.began_at
         bytes_per_s = (terminal.n_bytes - n_bytes) / took_s
         lag_s = _shown_after(terminal, report.labels) - report.ended_at
-        draws = most_in_a_second([frame.at for frame in terminal.frames[first:]])
+        frames = terminal.frames[first:]
         terminal.settle()
         wrong = wrongly_shown(terminal, report.labels)
         terminal.leave()
+    empty = sum(frame.n_bytes <= EMPTY_FRAME_BYTES for frame in frames)
     words = f"ui: {PER_S:,} events a second"
     return [
         Target(f"{words}, told", None, report.events / took_s),
         Target(f"{words}, jobs not shown as last told", 0, wrong),
-        Target(f"{words}, draws in any second", DRAWS_LIMIT, draws),
+        Target(f"{words}, draws in any second", DRAWS_LIMIT, most_in_a_second(frames)),
+        Target(f"{words}, draws that changed nothing, %", None, empty * 100 / len(frames)),
         Target(f"{words}, last change to screen, ms", None, lag_s * 1000),
         Target(f"{words}, kB a second to the terminal", None, bytes_per_s / 1000),
         Target(f"{words}, UI, % of a core", None, spent_s[0] / took_s * 100),
@@ -113,8 +117,9 @@ def measure(ledger: Ledger, place: Place, jobs: int, seconds: float) -> list[Tar
     ]
 
 
-def most_in_a_second(times: list[float]) -> int:
-    """The largest number of these moments within any second."""
+def most_in_a_second(frames: list[Frame]) -> int:
+    """The largest number of frames within any second."""
+    times = [frame.at for frame in frames]
     return max((bisect_left(times, at + 1.0) - i for i, at in enumerate(times)), default=0)
 
 

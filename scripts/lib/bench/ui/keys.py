@@ -89,13 +89,12 @@ def _script(terminal: Terminal, jobs: int) -> list[tuple[str, bytes, Shown]]:
     rows = terminal.screen.rows - FIRST_ROW - 2
     move, page, ends, sort, letter, go, back = KINDS
     steps: list[tuple[str, bytes, Shown]] = []
-    for _ in range(2):
-        steps += [(move, b"j", _at(jobs - n)) for n in range(1, 5)]
-        steps += [(move, b"k", _at(jobs - n)) for n in (3, 2, 1, 0)]
-        steps += [(page, PAGE_DOWN, _at(jobs - n * rows)) for n in range(1, 4)]
-        steps += [(page, PAGE_UP, _at(jobs - n * rows)) for n in (2, 1, 0)]
-        steps += [(ends, b"G", _at(1)), (ends, b"g", _at(jobs))] * 2
-        steps += [(go, ENTER, _is_open), (back, ESCAPE, _is_list)]
+    steps += [(move, b"j", _at(jobs - n)) for n in range(1, 6)]
+    steps += [(move, b"k", _at(jobs - n)) for n in (4, 3, 2, 1, 0)]
+    steps += [(page, PAGE_DOWN, _at(jobs - n * rows)) for n in range(1, 5)]
+    steps += [(page, PAGE_UP, _at(jobs - n * rows)) for n in (3, 2, 1, 0)]
+    steps += [(ends, b"G", _at(1)), (ends, b"g", _at(jobs))] * 3
+    steps += [(go, ENTER, _is_open), (back, ESCAPE, _is_list)] * 3
     steps += _filtered(letter, back, jobs)
     # The last, since the sorting stays: by the next column, and back and forth.
     steps += [(sort, b"s", _sorted("Name▲"))]

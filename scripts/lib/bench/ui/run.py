@@ -39,5 +39,6 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:
         found += idle.measure(many, JOBS, share * idle.LONGEST_S)
         found += log.measure(ledger, many, JOBS, share)
         found += events.measure(ledger, many, JOBS, share * events.LONGEST_S)
-        found += slow.measure(ledger, many, JOBS, share * slow.LONGEST_S)
+        links = slow.LINKS if rounds > 1 else slow.SHORT
+        found += slow.measure(ledger, many, JOBS, share * slow.LONGEST_S, links)
         return found

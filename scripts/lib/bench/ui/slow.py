@@ -8,6 +8,7 @@ slow, unless it asks the terminal.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Final
 
 from bench.measure import US_PER_S, Ledger, Target, quantile
@@ -18,10 +19,8 @@ from rig.place import Place
 from rig.terminal import Link, Terminal, client_command
 
 BYTES_PER_S: Final = 5_000
-LINKS: Final = {
-    "5 kB/s": Link(BYTES_PER_S),
-    "5 kB/s behind 256 kB": Link(BYTES_PER_S, 256 * 1024),
-}
+SHORT: Final = {"5 kB/s": Link(BYTES_PER_S)}
+LINKS: Final = SHORT | {"5 kB/s behind 256 kB": Link(BYTES_PER_S, 256 * 1024)}
 SEEN: Final = 50
 """All rows of the window, and some more: each is another one many times a second."""
 MOVES: Final = 6
@@ -32,11 +31,13 @@ PRESS_EVERY_S: Final = 1.0
 PATIENCE_S: Final = 120.0
 
 
-def measure(ledger: Ledger, place: Place, jobs: int, seconds: float) -> list[Target]:
+def measure(
+    ledger: Ledger, place: Place, jobs: int, seconds: float, links: Mapping[str, Link]
+) -> list[Target]:
     """Type over each of the links, with nothing else happening and under events."""
     found: list[Target] = []
     show_labels(place)
-    for name, link in LINKS.items():
+    for name, link in links.items():
         found.append(_start(place, name, link))
         with opened(place, jobs) as terminal:
             terminal.use(link)
