@@ -1,8 +1,9 @@
 """SevenNet and MACE, which no resolver can install together, behind one daemon.
 
-Their environments are built once for this file, by the daemon itself. The reference energies
-of SevenNet are per atom in eV, largest force component in eV/Å (7net-l3i5 of sevenn 0.13.0, cubic cells
-rattled by 0.02 Å with seed 1); those of the random MACE model come from its own environment.
+Their environments are built once for this file, by the daemon itself. The reference energies of
+SevenNet are per atom in eV, with the largest force component in eV/Å (7net-l3i5 of sevenn 0.13.0,
+cubic cells rattled by 0.02 Å with seed 1); those of the random MACE model come from its own
+environment.
 """
 
 from __future__ import annotations

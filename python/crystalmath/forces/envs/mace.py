@@ -34,8 +34,6 @@ def setup(model, device="cpu", dtype="float64", head=None):
     class WithEnergies(MACECalculator):
         """Gives the energies of the atoms under ASE's name."""
 
-        implemented_properties = [*MACECalculator.implemented_properties, "energies"]
-
         def calculate(self, *arguments, **options):
             super().calculate(*arguments, **options)
             if self.results.get("node_energy") is not None:

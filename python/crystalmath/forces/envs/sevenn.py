@@ -7,7 +7,7 @@
 # import-first = "sevenn"
 # install-mb = 3000
 # ///
-"""SevenNet (Park et al., J. Chem. Theory Comput. 20, 4857 (2024)); its weights lie in the package."""
+"""SevenNet (Park et al., JCTC 20, 4857 (2024)); its weights lie in the package."""
 
 MODELS = {
     "7net-l3i5": {

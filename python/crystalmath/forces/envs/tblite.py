@@ -20,7 +20,13 @@ MODELS = {
         "default": True,
         "dtype": "float64",
         "properties": [
-            "energy", "free_energy", "forces", "stress", "energies", "charges", "dipole",
+            "energy",
+            "free_energy",
+            "forces",
+            "stress",
+            "energies",
+            "charges",
+            "dipole",
         ],
     },
     "GFN2-xTB": {
@@ -28,7 +34,13 @@ MODELS = {
         "license": "LGPL-3.0-or-later",
         "dtype": "float64",
         "properties": [
-            "energy", "free_energy", "forces", "stress", "energies", "charges", "dipole",
+            "energy",
+            "free_energy",
+            "forces",
+            "stress",
+            "energies",
+            "charges",
+            "dipole",
         ],
     },
 }
@@ -45,7 +57,11 @@ def setup(model, short_axes=False, accuracy=1.0, electronic_temperature_k=300.0)
 
         def calculate(self, atoms=None, properties=("energy",), system_changes=()):
             lengths = np.asarray(atoms.cell.lengths())
-            short = [n for n, p, x in zip("abc", atoms.pbc, lengths) if p and x < _SHORTEST_A]
+            short = [
+                n
+                for n, p, x in zip("abc", atoms.pbc, lengths, strict=True)
+                if p and x < _SHORTEST_A
+            ]
             if short and not short_axes:
                 raise NotImplementedError(
                     f"the periodic axis {short[0]} is shorter than {_SHORTEST_A:g} Å, and GFN-xTB "
