@@ -1,7 +1,8 @@
 """From an exception in an engine to what is said about it.
 
 A fault has a ``kind`` out of the host's error tree; what is not recognised is ``forces``, with the
-exception's own text.
+exception's own text. A declaration may say which kind an exception of its own is: by an attribute
+``fault_kind``, and beside it ``hint`` and ``field``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 MAX_MESSAGE = 2_000
 MAX_TRACEBACK = 16_000
 
+_OWN_KINDS = frozenset({"input_rejected", "unsupported_species", "out_of_memory", "forces"})
 _MEMORY_CLASSES = frozenset({"OutOfMemoryError", "MemoryError"})
 _MEMORY_TEXTS = (
     "out of memory",
@@ -85,6 +87,10 @@ def describe(error: BaseException) -> Fault:
             hint="ask for fewer atoms",
             traceback=trace,
         )
+    kind = getattr(error, "fault_kind", None)
+    if kind in _OWN_KINDS:
+        hint, field = getattr(error, "hint", None), getattr(error, "field", None)
+        return Fault(str(kind), text, hint=hint, field=field)
     if isinstance(error, NotImplementedError):
         return Fault(
             "input_rejected",

@@ -58,10 +58,9 @@ class Capabilities:
 
 
 def candidates(engine: Any, facts: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
-    """Properties worth trying: what is declared and what the engine claims."""
-    declared = facts.get("properties") or entry.get("properties") or wire.PROPERTIES
-    claimed = engine.implemented or declared
-    found = [name for name in wire.PROPERTIES if name in declared and name in claimed]
+    """Properties worth trying: those declared, else those that the engine claims."""
+    declared = facts.get("properties") or entry.get("properties")
+    found = [name for name in wire.PROPERTIES if name in (declared or engine.implemented)]
     if "energy" not in found:
         raise Fault("forces", "the engine gives no energy")
     return found
