@@ -5,6 +5,7 @@ use super::Model;
 use super::commands::Command;
 use super::cx::{Picker, Question};
 use super::palette::Palette;
+use crate::config::Chosen;
 use crate::keymap::{Code, Key};
 use crate::msg::{Action, Edit, Effect};
 use crate::screens::{Event, ScreenId};
@@ -250,8 +251,12 @@ impl Model {
                 };
                 self.tell(*screen, &event).1
             }
-            // The theme is in force since the cursor came to it.
-            Owner::Theme(_) | Owner::Command(..) => Vec::new(),
+            // It is in force since the cursor came to it.
+            Owner::Theme(before) => match names.into_iter().next() {
+                Some(name) if name != *before => self.remember(Chosen::Theme(name)),
+                _ => Vec::new(),
+            },
+            Owner::Command(..) => Vec::new(),
         }
     }
 }

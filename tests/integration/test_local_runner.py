@@ -497,8 +497,16 @@ def test_processes_left_behind_are_ended_and_counted(quick: Job) -> None:
     end = quick.end()
     assert (end.rc, end.cause) == (7, "exit")
     assert procfs.gone(quick.key)
-    assert quick.raw("end.json")["leftover"] >= 3
-    assert quick.raw("end.json")["unkillable"] == 0
+    assert end.leftover >= 3
+    assert end.unkillable == 0
+
+
+def test_a_receipt_that_counts_no_processes_is_read(job: Job) -> None:
+    job.launch("true")
+    job.end()
+    older = {k: v for k, v in job.raw("end.json").items() if k not in ("leftover", "unkillable")}
+    (job.directory / ".cm" / "end.json").write_text(json.dumps(older))
+    assert (job.end().rc, job.end().leftover) == (0, 0)
 
 
 # --- no supervisor, no daemon, no disk ----------------------------------------------------------

@@ -2,6 +2,8 @@
 
 ``qe``
     Quantum ESPRESSO and its pseudopotentials (``qe-up``): a :class:`QuantumEspresso`.
+``set_up``
+    Runs another of its scripts, once: ``set_up("lammps-up")`` gives what it printed.
 ``bench``
     The job services with the code ``espresso`` and the real local runner.
 
@@ -14,8 +16,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,15 +52,26 @@ def testbed_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def qe() -> QuantumEspresso:
+def set_up() -> Callable[[str], str]:
     folder = testbed_folder()
-    done = subprocess.run(
-        [folder / "qe-up"], capture_output=True, text=True, check=False, timeout=_SET_UP_S
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    place = re.search(r"pseudopotentials in (\S+) for", done.stdout)
+
+    @cache
+    def run(script: str) -> str:
+        done = subprocess.run(
+            [folder / script], capture_output=True, text=True, check=False, timeout=_SET_UP_S
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def qe(set_up: Callable[[str], str]) -> QuantumEspresso:
+    folder, printed = testbed_folder(), set_up("qe-up")
+    place = re.search(r"pseudopotentials in (\S+) for", printed)
     program = shutil.which("pw.x")
-    assert place is not None, done.stdout
+    assert place is not None, printed
     assert program is not None, os.environ.get("PATH")
     return QuantumEspresso(Path(program), Path(place[1]), folder / "qe")
 

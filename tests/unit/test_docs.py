@@ -83,7 +83,8 @@ def test_readme_begins_with_the_two_commands() -> None:
 
 def test_every_decision_record_is_in_the_index() -> None:
     records = sorted(p.name for p in (ROOT / "docs/adr").glob("[0-9]*.md"))
-    assert [name[:3] for name in records] == [f"{n:03}" for n in range(1, len(records) + 1)]
+    numbers = [name[:3] for name in records]
+    assert len(numbers) == len(set(numbers))
     assert (
         re.findall(r"^\| \[\d+\]\(([^)]+)\)", text_of("docs/adr/README.md"), re.MULTILINE)
         == records

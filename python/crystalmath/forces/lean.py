@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from crystalmath.errors import InputRejected, UnsupportedSpecies
+from crystalmath.errors import CrystalMathError, InputRejected, UnsupportedSpecies
 from crystalmath.forces.batch import evaluate_all
 from crystalmath.forces.connection import Floats
 from crystalmath.forces.geometry import (
@@ -216,10 +216,13 @@ class LeanCalculator:
             for i, atoms in enumerate(structures):
                 self._check(terms, atoms, f"structures.{i}")
             self.reset()
-            try:
-                return evaluate_all(terms, structures, mask, self._ignored, errors=errors)
-            finally:
-                self._after()
+            while True:
+                try:
+                    return evaluate_all(terms, structures, mask, self._ignored, errors=errors)
+                except BaseException as error:
+                    if not self._lost(terms, error):
+                        raise
+                terms = self._connected()
 
     # --- ends -----------------------------------------------------------------------------------
 
@@ -290,10 +293,19 @@ class LeanCalculator:
         self._key, self._has = _NOTHING, 0
         try:
             terms.evaluate(key, mask)
-        finally:
-            if not terms.usable:
-                self._disconnect()
+        except BaseException as error:
+            if not self._lost(terms, error):
+                raise
+            self._update(atoms, key, name, bit)
+            return
         self._key, self._has = key, mask
+
+    def _lost(self, terms: Terms, error: BaseException) -> bool:
+        """Let go of connections that a failure has broken; whether to ask anew on others."""
+        if terms.usable:
+            return False
+        self._disconnect()
+        return isinstance(error, CrystalMathError) and self._source.again(error)
 
     def _check(self, terms: Terms, atoms: Any, where: str) -> None:
         """Refuse what no term can compute; where it is looked at only when it changes."""
@@ -318,10 +330,6 @@ class LeanCalculator:
                 self._terms = Terms(self._source.connect(), self._allowance_s)
                 self._pid = os.getpid()
             return self._terms
-
-    def _after(self) -> None:
-        if self._terms is not None and not self._terms.usable:
-            self._disconnect()
 
     def _disconnect(self) -> None:
         if self._terms is not None:

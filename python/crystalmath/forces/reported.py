@@ -23,13 +23,19 @@ _KINDS: Final[dict[str, type[CrystalMathError]]] = {
 }
 
 
-def reported_error(fault: Mapping[str, Any], *, engine: str) -> CrystalMathError:
-    """The exception for a fault document; the worker's traceback becomes a note of it."""
+def reported_error(fault: Mapping[str, Any], *, engine: str | None = None) -> CrystalMathError:
+    """The exception for a fault document; the worker's traceback becomes a note of it.
+
+    Parameters
+    ----------
+    engine
+        Whose fault it is; None where the message says so itself.
+    """
     text = str(fault.get("message") or "it gave no reason")
     hint, field = fault.get("hint"), fault.get("field")
     kind = _KINDS.get(str(fault.get("kind")), ForcesError)
     error = kind(
-        f"{engine}: {text}"[:_MAX_MESSAGE],
+        (text if engine is None else f"{engine}: {text}")[:_MAX_MESSAGE],
         hint=hint if isinstance(hint, str) else None,
         field=field if isinstance(field, str) else None,
     )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from crystalmath.errors import CrystalMathError
 from crystalmath.forces.connection import Connection
 from crystalmath.forces.launch import Launch
 from crystalmath.forces.running import RunningWorker, run_worker
@@ -26,6 +27,9 @@ class Source(Protocol):
 
     def connect(self) -> Sequence[Connection]:
         """Give new connections, starting what is not there; also after a fork."""
+
+    def again(self, error: CrystalMathError) -> bool:
+        """Whether a request that failed so was never begun, and may be asked of new connections."""
 
     def close(self) -> None:
         """Let go of what belongs to this source alone."""
@@ -81,6 +85,10 @@ class DirectSource:
                 connection.close()
             raise
         return found
+
+    def again(self, _error: CrystalMathError) -> bool:
+        """Never: a worker of one's own ends only by a fault."""
+        return False
 
     def close(self) -> None:
         """End the workers."""

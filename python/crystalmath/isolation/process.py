@@ -57,12 +57,16 @@ class Process:
             self._guard.wait(timeout_s)
         return self.poll()
 
-    def stop(self, grace_s: float) -> None:
-        """See ``HostedProcess.stop``."""
+    def terminate(self) -> None:
+        """See ``HostedProcess.terminate``."""
         for pid in program_pids(self._guard.pid):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGTERM)
                 os.killpg(pid, signal.SIGCONT)
+
+    def stop(self, grace_s: float) -> None:
+        """See ``HostedProcess.stop``."""
+        self.terminate()
         if self.wait(grace_s) is None:
             self.kill()
             self.wait(_GIVE_UP_S)

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from platform import python_version
@@ -118,7 +119,7 @@ class Environments:
             python=sys.executable,
             worker=str(self._worker.folder / "__main__.py"),
             declaration=str(engine.path),
-            versions=_own_versions(),
+            versions=dict(_own_versions()),
             python_version=python_version(),
         )
 
@@ -435,5 +436,7 @@ class _Quiet:
             self._folder.cleanup()
 
 
+@cache
 def _own_versions() -> dict[str, str]:
+    """What this very process runs with; read once, as it takes a tenth of a second."""
     return {one.metadata["Name"]: one.version for one in distributions() if one.metadata["Name"]}

@@ -15,6 +15,7 @@ from pathlib import Path
 from crystalmath.services.ports import InputFile
 
 _MARK = ".cm/removal"
+_CANCEL = ".cm/cancel"
 
 
 class JobDirectories:
@@ -60,6 +61,21 @@ class JobDirectories:
         if self.path(key).is_dir():
             (self.path(key) / ".cm").mkdir(exist_ok=True)
             (self.path(key) / _MARK).touch()
+
+    def mark_for_cancel(self, key: str) -> bool:
+        """Note that the job is to be ended, where the database cannot; False if nor can this.
+
+        A name without content needs no space on most file systems.
+        """
+        try:
+            (self.path(key) / _CANCEL).touch()
+        except OSError:
+            return False
+        return True
+
+    def is_marked_for_cancel(self, key: str) -> bool:
+        """Whether :meth:`mark_for_cancel` was asked for."""
+        return (self.path(key) / _CANCEL).exists()
 
     def remove(self, key: str) -> None:
         """Remove the directory."""

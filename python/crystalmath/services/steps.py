@@ -10,14 +10,22 @@ from __future__ import annotations
 
 import errno
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from crystalmath.domain.states import JobState
+from crystalmath.domain.states import TERMINAL, JobState
+from crystalmath.errors import DatabaseError
 from crystalmath.services.job_directory import JobDirectories
-from crystalmath.services.ports import CodeAdapter, Launch, Observation, Runner, Verdict
+from crystalmath.services.leftovers import left_behind
+from crystalmath.services.ports import (
+    CodeAdapter,
+    Launch,
+    Observation,
+    Runner,
+    Verdict,
+)
 from crystalmath.services.ports_store import Move, Row, Store
 from crystalmath.services.submission import decode_prepared
 
@@ -79,6 +87,9 @@ class Steps:
 
     def submit(self, row: Row) -> None:
         """STAGED → SUBMITTED, then the supervisor is started."""
+        if self.directories.is_marked_for_cancel(row["uuid"]):
+            self.end_unrecorded(row)
+            return
         moved = self._move(
             row,
             "SUBMITTED",
@@ -91,6 +102,9 @@ class Steps:
 
     def poll(self, row: Row) -> None:
         """SUBMITTED | RUNNING: look, and write down what has changed."""
+        if self.directories.is_marked_for_cancel(row["uuid"]):
+            self.end_unrecorded(row)
+            return
         seen = self._look(row)
         if seen.phase == "unclaimed":
             # The daemon was killed, or the machine refused, between the two halves of `submit`.
@@ -121,7 +135,7 @@ class Steps:
             verdict = self._read(row, adapter, directory)
         else:
             verdict = adapter.judge(directory, seen.end)
-        self._judged(row, verdict)
+        self._judged(row, verdict, left_behind(seen.end))
 
     def cancel(self, row: Row, *, act: bool = True) -> None:
         """CANCELLING → CANCELLED when its end is seen; the real end wins.
@@ -143,6 +157,32 @@ class Steps:
             self._ended(row, seen, why="it ended by itself before the cancel reached it")
         elif seen.phase in ("ended", "vanished", "other_boot"):
             self._cancelled(row, "its processes have ended", seen)
+
+    def end_unrecorded(self, row: Row) -> bool:
+        """Any live state → CANCELLING, for a cancel that could not be stored when it was asked.
+
+        If it still cannot be, the run is told to end all the same: the job's directory, or the
+        pump's memory, holds the intention meanwhile.
+
+        Returns
+        -------
+        bool
+            Whether the database knows of it now, or needs to know nothing any more.
+        """
+        if row["state"] in TERMINAL or row["state"] == "CANCELLING":
+            return True
+        try:
+            self._move(
+                row,
+                "CANCELLING",
+                "cancel asked by the user, while the database could not be written",
+                evidence={},
+                changes={},
+            )
+        except DatabaseError:
+            self.runner.cancel(self.directories.path(row["uuid"]), row["uuid"])
+            return False
+        return True
 
     def doom(self, row: Row, parent: int, state: str) -> None:
         """CREATED | STAGED → FAILED: a job that it waits for will never complete."""
@@ -257,7 +297,7 @@ class Steps:
             },
         )
 
-    def _judged(self, row: Row, verdict: Verdict) -> None:
+    def _judged(self, row: Row, verdict: Verdict, noticed: Sequence[str]) -> None:
         status = "unknown"
         if verdict.converged is not None:
             status = "converged" if verdict.converged else "not_converged"
@@ -266,7 +306,7 @@ class Steps:
         atoms = row["n_atoms"]
         energy = verdict.energy_ev
         documents = self.store.documents(row["id"])
-        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings))
+        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings, *noticed))
         program = verdict.results.get("engine", {})
         self._move(
             row,
@@ -304,7 +344,12 @@ class Steps:
                 "scheduler_state": "ended",
             }
         evidence = {} if end is None else {"receipt": asdict(end)}
-        self._move(row, "CANCELLED", why, evidence=evidence, changes=changes)
+        noticed = left_behind(end)
+        documents = {}
+        if noticed:
+            known = self.store.documents(row["id"]).warnings
+            documents["warnings_json"] = [*known, *noticed]
+        self._move(row, "CANCELLED", why, evidence=evidence, changes=changes, documents=documents)
 
     def _fail(
         self,

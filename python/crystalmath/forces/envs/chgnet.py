@@ -1,5 +1,5 @@
 # /// script
-# requires-python = "==3.11.*"
+# requires-python = ">=3.11,<3.14"
 # dependencies = ["chgnet==0.4.2", "torch==2.13.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"

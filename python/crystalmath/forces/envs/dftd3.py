@@ -1,9 +1,9 @@
 # /// script
-# requires-python = "==3.11.*"
+# requires-python = ">=3.11,<3.14"
 # dependencies = ["dftd3==1.7.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"
-# install-mb = 80
+# install-mb = 40
 # title = "DFT-D3 dispersion, to be added to another engine: mace+dftd3"
 # additive = true
 # ///

@@ -1,9 +1,9 @@
 # /// script
-# requires-python = "==3.11.*"
+# requires-python = ">=3.11,<3.14"
 # dependencies = ["mace-torch==0.3.16", "torch==2.13.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"
-# install-mb = 2900
+# install-mb = 3000
 # title = "MACE: equivariant potentials, with a file of weights of your own"
 # import-first = "mace"
 # ///

@@ -1,9 +1,9 @@
 # /// script
-# requires-python = "==3.11.*"
+# requires-python = ">=3.11,<3.14"
 # dependencies = ["tblite==0.8.0", "ase==3.29.0"]
 # [tool.crystalmath]
 # kind = "engine"
-# install-mb = 85
+# install-mb = 60
 # title = "xTB (tblite): semi-empirical, for molecules and large molecular cells"
 # ///
 """GFN1-xTB and GFN2-xTB. Of a periodic structure it sees the Γ point alone.

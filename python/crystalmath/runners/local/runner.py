@@ -292,7 +292,7 @@ def _look(directory: Path, attempt: int, key: str) -> Observation:
             return Observation(
                 "running" if _program_lives(start, key) else "vanished", handle, t_start
             )
-    receipt = EndReceipt(**{name: end[name] for name in _RECEIPT_FIELDS})
+    receipt = EndReceipt(**{name: end[name] for name in _RECEIPT_FIELDS if name in end})
     return Observation("ended", handle, receipt.t_start, receipt)
 
 

@@ -29,6 +29,6 @@ def setup(_model: str, kind: str, folder: str) -> Any:
         Of the benchmark.
     """
     sys.path.insert(0, folder)
-    from workers import make
+    from workers import make  # type: ignore[import-not-found]
 
     return make(kind)
