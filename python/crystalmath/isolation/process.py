@@ -108,6 +108,9 @@ class Processes:
         self._number = 0
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[type[Processes], tuple[Places]]:
+        return Processes, (self._places,)
+
     def start(
         self,
         environment: ReadyEnvironment,
