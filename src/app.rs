@@ -21,8 +21,9 @@ pub mod view;
 
 use ratatui::layout::Rect;
 
+pub use crate::screens::wording::error_text;
 pub use commands::Command;
-pub use cx::{Choice, Cx, Picker, Question, error_text};
+pub use cx::{Choice, Cx, Picker, Question};
 pub use data::{Client, Data, JobStore, ListState, Mark, Row, is_terminal};
 pub use lines::Lines;
 

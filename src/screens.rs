@@ -55,6 +55,7 @@ pub mod job;
 pub mod jobs;
 pub mod new_job;
 pub mod units;
+pub mod wording;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

@@ -12,6 +12,7 @@ use crate::config::Chosen;
 use crate::error::IpcError;
 use crate::msg::{Action, Effect, Program, Tone};
 use crate::rpc::types::JobSummary;
+use crate::screens::wording::error_text;
 use crate::screens::{ScreenId, Subject};
 
 /// A question with Yes and No; No is the default.
@@ -206,15 +207,5 @@ impl<'a> Cx<'a> {
     /// Give the pane with the keys the whole window, or take it back.
     pub fn zoom(&mut self, zoomed: bool) {
         self.wishes.push(Wish::Zoom(zoomed));
-    }
-}
-
-/// An error in one line, with the hint.
-#[must_use]
-pub fn error_text(error: &IpcError) -> String {
-    let message = error.to_string();
-    match error.hint() {
-        Some(hint) if !message.contains(&hint) => format!("{message} ({hint})"),
-        _ => message,
     }
 }

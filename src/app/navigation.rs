@@ -246,9 +246,36 @@ impl Model {
         self.open(ScreenId::Jobs, Some(subject))
     }
 
+    /// A job that was removed while it had the keys: back to the list, so that no key meant for it
+    /// goes to the next one.
+    fn leave_what_is_gone(&mut self) {
+        let Some(detail) = self.detail().filter(|_| self.focus_detail) else {
+            return;
+        };
+        let shown = self.shown.iter().find(|(id, _)| *id == detail);
+        let Some(Subject::Job(id)) = shown.and_then(|(_, subject)| *subject) else {
+            return;
+        };
+        if self.data.jobs.get(id).is_none() {
+            self.focus_detail = false;
+            self.zoomed = false;
+            if !self.over.is_empty() {
+                return;
+            }
+            if matches!(
+                self.overlay,
+                Some(Overlay::Confirm { .. } | Overlay::Pick { .. })
+            ) {
+                self.overlay = None;
+            }
+            self.toast(Tone::Info, format!("job {id} was removed"));
+        }
+    }
+
     /// Tell the screens what has changed about being seen; every update ends with it.
     pub(super) fn settle(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
+        self.leave_what_is_gone();
         if self.focus_detail && !self.has_subject() {
             self.focus_detail = false;
             self.zoomed = false;

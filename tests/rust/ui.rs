@@ -8,6 +8,7 @@ mod commands;
 mod filter;
 mod fuzz;
 mod job;
+mod job_gone;
 mod job_log;
 mod jobs;
 mod lines;

@@ -18,7 +18,9 @@ const ASK_CONTINUE: u32 = 2;
 const PLAN: &str = "continue-plan";
 const CONTINUE: &str = "continue";
 /// How many changed lines a question shows.
-const CHANGES: usize = 12;
+const CHANGES: usize = 14;
+/// How many lines of one change it shows before and after.
+const PART: usize = 3;
 
 /// The lists of the tabs end with the same actions.
 macro_rules! with_job {
@@ -348,6 +350,21 @@ impl JobScreen {
     }
 }
 
+/// The first lines of a part that changes, and how many more there are.
+fn begin(text: &str, sign: char) -> Vec<String> {
+    let count = text.lines().count();
+    let shown = if count > PART { PART - 1 } else { count };
+    let mut lines: Vec<String> = text
+        .lines()
+        .take(shown)
+        .map(|line| format!("{sign} {line}"))
+        .collect();
+    if count > shown {
+        lines.push(format!("{sign} and {} more lines", count - shown));
+    }
+    lines
+}
+
 fn question(id: i64, plan: &Value) -> Question {
     let mut lines: Vec<String> = plan["fix"]
         .as_str()
@@ -358,8 +375,8 @@ fn question(id: i64, plan: &Value) -> Question {
         let part = |name: &str| change[name].as_str().unwrap_or_default().to_owned();
         lines.push(String::new());
         lines.push(part("file"));
-        lines.extend(part("before").lines().map(|line| format!("- {line}")));
-        lines.extend(part("after").lines().map(|line| format!("+ {line}")));
+        lines.extend(begin(&part("before"), '-'));
+        lines.extend(begin(&part("after"), '+'));
     }
     if lines.len() > CHANGES {
         let more = lines.len() - CHANGES;

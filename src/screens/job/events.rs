@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use super::summary::time_text;
 use crate::msg::Action;
 use crate::rpc::types::JobEvent;
+use crate::screens::wording::speak;
 use crate::screens::{Cx, Handled, ViewCx};
 use crate::theme::Role;
 use crate::widgets::{scrollbar, text};
@@ -111,7 +112,7 @@ impl Events {
                 text: format!(
                     "{mark} {}  {step} {}",
                     at.trim_end_matches(" UTC"),
-                    event.why
+                    speak(&event.why)
                 ),
                 role: Role::Text,
             });

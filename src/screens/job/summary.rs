@@ -6,6 +6,7 @@ use crate::app::{Data, Row};
 use crate::rpc::types::{Job, JobState};
 use crate::screens::jobs::words;
 use crate::screens::units;
+use crate::screens::wording::speak;
 use crate::theme::{Role, Theme};
 use crate::widgets::plot::value_text;
 use crate::widgets::text;
@@ -93,10 +94,11 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, data: &Data, theme: 
     lines.some("reason", reason, Role::Bad);
     lines.some(
         "message",
-        detail.and_then(|job| job.message.clone()),
+        detail.and_then(|job| Some(speak(job.message.as_ref()?))),
         Role::Text,
     );
-    lines.some("hint", detail.and_then(|job| job.hint.clone()), Role::Info);
+    let hint = detail.and_then(|job| Some(speak(job.hint.as_ref()?)));
+    lines.some("hint", hint, Role::Info);
     let attention = words::attention(job).filter(|text| {
         let message = detail.and_then(|job| job.message.as_ref());
         message != Some(text)
@@ -144,7 +146,7 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, data: &Data, theme: 
     for warning in detail.iter().flat_map(|job| &job.warnings) {
         lines.add(
             "warning",
-            format!("{} {warning}", glyphs.attention),
+            format!("{} {}", glyphs.attention, speak(warning)),
             Role::Warn,
         );
     }
@@ -318,7 +320,7 @@ fn origin(lines: &mut Lines, job: &Job) {
     };
     lines.add("after job", numbers(&job.after), Role::Text);
     lines.some(
-        "rerun of",
+        "from",
         job.rerun_of.map(|id| format!("job {id}")),
         Role::Text,
     );
@@ -326,6 +328,11 @@ fn origin(lines: &mut Lines, job: &Job) {
         lines.add("attempt", job.attempt.to_string(), Role::Text);
     }
     lines.add("directory", job.directory.as_str(), Role::Text);
+    if job.directory_gone {
+        let words =
+            "gone: it was deleted or moved by hand; what stands here is what the database knows";
+        lines.add("", words, Role::Bad);
+    }
     let structure = job.provenance.structure.get("path");
     lines.some("read from", structure.cloned(), Role::Text);
     let environment: Vec<String> = job

@@ -16,8 +16,10 @@ use crate::widgets::{scrollbar, text};
 
 /// Columns of the names of fields.
 const NAMES: u16 = 23;
-/// Rows below the form that explain the field.
+/// Rows below the form that explain the field, with the line above them; one more where there is room.
 const HELP: u16 = 3;
+const HELP_IN_TALL: u16 = 4;
+const TALL: u16 = 20;
 
 pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     if area.height < 4 || area.width < 20 {
@@ -89,7 +91,12 @@ fn offset(job: &NewJob, rows: &[Row], seen: usize) -> usize {
 }
 
 fn form_rows(area: Rect) -> usize {
-    usize::from(area.height.saturating_sub(HELP + 1)).max(1)
+    let help = if area.height >= TALL {
+        HELP_IN_TALL
+    } else {
+        HELP
+    };
+    usize::from(area.height.saturating_sub(help + 1)).max(1)
 }
 
 /// The field in this row of the area.

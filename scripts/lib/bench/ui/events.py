@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.measure import US_PER_S, Ledger, Target
-from bench.ui.keys import PAGE_DOWN, press
+from bench.ui.keys import BETWEEN_S, PAGE_DOWN, press
 from bench.ui.session import cursor, list_rows, opened, the_cursor
 from rig import processes, telling
 from rig.place import Place, RigError
@@ -128,6 +128,7 @@ def wrongly_shown(terminal: Terminal, labels: dict[int, str]) -> int:
     press(terminal, b"g", "the first row", lambda screen: cursor(screen) == max(list_rows(screen)))
     seen = list_rows(terminal.screen)
     while min(seen) > min(labels):
+        terminal.watch(BETWEEN_S)
         press(terminal, PAGE_DOWN, "the next page", _further_than(min(seen)))
         seen |= list_rows(terminal.screen)
     return sum(label not in seen.get(job, "") for job, label in labels.items())

@@ -13,8 +13,8 @@ STARTS_PER_ROUND: Final = 4
 LIMIT_MS: Final = 50.0
 
 
-def measure(ledger: Ledger, place: Place, jobs: int) -> None:
-    """Start the UI a few times and leave it."""
+def measure(ledger: Ledger, place: Place, jobs: int, base_us: float) -> None:
+    """Start the UI a few times and leave it; ratios are over the start of a program."""
     firsts, rows = [], []
     for _ in range(STARTS_PER_ROUND):
         with Terminal(client_command(), place.env, SIZE) as terminal:
@@ -22,8 +22,8 @@ def measure(ledger: Ledger, place: Place, jobs: int) -> None:
             at = terminal.wait_for("live rows", is_live)
             rows.append((at - terminal.spawned_at) * US_PER_S)
             terminal.leave()
-    ledger.add(f"ui: exec to first frame, {jobs:,} jobs", firsts)
-    ledger.add(_rows(jobs), rows)
+    ledger.add(f"ui: exec to first frame, {jobs:,} jobs", firsts, base_us)
+    ledger.add(_rows(jobs), rows, base_us)
 
 
 def targets(ledger: Ledger, jobs: int) -> list[Target]:

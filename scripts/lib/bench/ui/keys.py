@@ -1,8 +1,9 @@
 """From a key to the frame that shows what it did, in a list of 10,000 jobs.
 
-Single keys come at least ``BETWEEN_S`` apart, as from fingers; a key that is held comes as often as
-terminals repeat it. Each effect is looked for on the screen: the frame that counts is the one that
-shows it, whatever else was drawn before.
+Single keys come more than a tenth of a second apart, as from fingers; a key that is held comes as
+often as terminals repeat it. Each effect is looked for on the screen: the frame that counts is the
+one that shows it, whatever else was drawn before. The processor time of a key is that of everything
+it causes, and hardly depends on what else the machine does.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from typing import Final
 
 from bench.measure import US_PER_S, Ledger, Target, undisturbed
 from bench.ui.session import FIRST_ROW, cursor, is_live, job_of, opened, the_cursor
+from rig import processes
 from rig.place import Place
 from rig.screen import Screen
 from rig.terminal import Terminal
 
-BETWEEN_S: Final = 0.12
+BETWEEN_S: Final = 0.08
+AFTER_S: Final = 0.05
+"""Until what a key asked of the daemon has come and is drawn."""
 HELD_PER_S: Final = 30.0
 HELD_KEYS: Final = 45
 LIMIT_MS: Final = 8.0
@@ -32,21 +36,30 @@ HELD: Final = f"ui: key to frame, j held, {HELD_PER_S:g} a second"
 Shown = Callable[[Screen], bool]
 
 
-def measure(ledger: Ledger, place: Place, jobs: int) -> None:
-    """Type every kind of key a few times, in a UI of its own."""
+def measure(ledger: Ledger, place: Place, jobs: int, base_us: float) -> None:
+    """Type every kind of key a few times, in a UI of its own; ratios are over a bare echo."""
     with opened(place, jobs) as terminal:
         found: dict[str, list[float]] = {kind: [] for kind in KINDS}
+        spent: dict[str, list[float]] = {kind: [] for kind in KINDS}
         for kind, key, shown in _script(terminal, jobs):
+            terminal.watch(BETWEEN_S)
+            before_s = processes.cpu_s(terminal.pid)
             found[kind].append(press(terminal, key, f"{kind} {key!r}", shown) * US_PER_S)
-        for kind, samples in found.items():
-            ledger.add(f"ui: key to frame, {kind}", samples)
-        ledger.add(HELD, [latency * US_PER_S for latency in hold(terminal)])
+            terminal.watch(AFTER_S)
+            spent[kind].append((processes.cpu_s(terminal.pid) - before_s) * US_PER_S)
+        for kind in KINDS:
+            ledger.add(_row(kind), found[kind], base_us)
+            ledger.add(f"ui: processor time of a key, {kind}", spent[kind])
+        ledger.add(HELD, [latency * US_PER_S for latency in hold(terminal)], base_us)
         terminal.leave()
 
 
+def _row(kind: str) -> str:
+    return f"ui: key to frame, {kind}"
+
+
 def press(terminal: Terminal, key: bytes, what: str, shown: Shown) -> float:
-    """Type a key after a pause; returns the seconds until its effect was seen."""
-    terminal.watch(BETWEEN_S)
+    """Type a key; returns the seconds until its effect was seen."""
     with undisturbed():
         at = terminal.send(key)
         return terminal.wait_for(what, shown) - at
@@ -73,11 +86,11 @@ def hold(terminal: Terminal) -> list[float]:
 
 def targets(ledger: Ledger) -> list[Target]:
     """The limits."""
-    rows = {kind: ledger.row(f"ui: key to frame, {kind}") for kind in KINDS}
+    rows = {kind: ledger.row(_row(kind)) for kind in KINDS}
     held_ms = ledger.row(HELD).p95_us / 1000
     return [
         *(
-            Target(f"ui: key to frame, {kind}, p95, ms", LIMIT_MS, row.p95_us / 1000)
+            Target(f"{_row(kind)}, p95, ms", LIMIT_MS, row.p95_us / 1000)
             for kind, row in rows.items()
         ),
         Target(f"{HELD}, p95, ms", HELD_LIMIT_MS, held_ms, provisional=True),

@@ -13,7 +13,7 @@ from typing import Final
 
 from bench.fleet import JOBS, filled_database
 from bench.measure import Ledger, Target
-from bench.ui import events, first_frame, idle, keys, log, slow
+from bench.ui import events, first_frame, idle, keys, log, raw, slow
 from bench.ui.session import daemon_of
 from rig.filled import fill
 
@@ -31,9 +31,10 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:
         many = stack.enter_context(daemon_of(database))
         few = stack.enter_context(daemon_of(folder / "few.db"))
         for _ in range(rounds):
-            first_frame.measure(ledger, few, FEW_JOBS)
-            first_frame.measure(ledger, many, JOBS)
-            keys.measure(ledger, many, JOBS)
+            echo_us, start_us = raw.measure(ledger, few)
+            first_frame.measure(ledger, few, FEW_JOBS, start_us)
+            first_frame.measure(ledger, many, JOBS, start_us)
+            keys.measure(ledger, many, JOBS, echo_us)
         found = first_frame.targets(ledger, FEW_JOBS) + first_frame.targets(ledger, JOBS)
         found += keys.targets(ledger)
         found += idle.measure(many, JOBS, share * idle.LONGEST_S)
