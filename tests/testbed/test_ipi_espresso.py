@@ -125,7 +125,7 @@ def test_results_are_those_of_the_program(
                     abs(found - stress).max(),
                 ),
             )
-            assert abs(stress).min() > 1e-4
+            assert abs(stress[np.tril_indices(3, -1)]).min() > 1e-3
             atoms.rattle(0.02, seed=step)
         host = atoms.calc.host
     assert worst[0] < 1e-6
@@ -213,16 +213,25 @@ def test_an_scf_that_does_not_converge(qe: QuantumEspresso, tmp_path: Path) -> N
     assert caught.value.hint
 
 
-def test_a_cell_that_shrinks_by_more_than_its_tables_hold(
-    qe: QuantumEspresso, tmp_path: Path
-) -> None:
+def test_a_cell_that_shrinks(qe: QuantumEspresso, tmp_path: Path) -> None:
+    """Ends it, unless its input is one for variable cells."""
     atoms = silicon()
-    with driven(qe, tmp_path, atoms) as atoms.calc:
+    with driven(qe, tmp_path / "scf", atoms) as atoms.calc:
         atoms.get_forces()
-        atoms.set_cell(atoms.cell.array * 0.95, scale_atoms=True)
+        atoms.set_cell(atoms.cell.array * 0.98, scale_atoms=True)
         with pytest.raises(WorkerDied, match="ended with exit code 1") as caught:
             atoms.get_forces()
     assert "larger cell_factor" in (caught.value.hint or "")
+
+    atoms = silicon()
+    with driven(qe, tmp_path / "cell", atoms) as atoms.calc:
+        path = tmp_path / "cell" / "si.in"
+        variable = "&ions\n/\n&cell\n cell_factor = 2.0\n/\nATOMIC_SPECIES"
+        text = path.read_text().replace("'scf'", "'vc-relax'").replace("ATOMIC_SPECIES", variable)
+        path.write_text(text)
+        before = atoms.get_potential_energy()
+        atoms.set_cell(atoms.cell.array * 0.98, scale_atoms=True)
+        assert atoms.get_potential_energy() == pytest.approx(before, abs=0.5)
 
 
 def test_a_bad_deck_is_told_with_its_last_words(qe: QuantumEspresso, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -62,6 +62,7 @@ class Pump:
         self._cost: dict[int, int] = {}
         self._cancel_sent: dict[int, float] = {}
         self._unrecorded: dict[int, float] = {}
+        self._writing: dict[int, Generator[None, None, None]] = {}
 
     def start(self) -> None:
         """Start the thread."""
@@ -116,7 +117,8 @@ class Pump:
             True while a job is on the way, so that the next look must come soon.
         """
         self._end_the_unrecorded()
-        self._some("CREATED", self._steps.write)
+        self._drop_unwanted_writing()
+        self._some("CREATED", self._write)
         for job_id, parent, state in self._store.doomed():
             self._guarded(
                 self._store.row(job_id),
@@ -145,6 +147,30 @@ class Pump:
             self._guarded(row, step)
         if len(rows) == AT_ONCE:
             self._awake.set()
+
+    def _write(self, row: Row) -> None:
+        """Write a job's files, or the next piece of them where they are large.
+
+        Only the oldest job that is in the middle gets its piece in this turn.
+        """
+        work = self._writing.get(row["id"])
+        if work is None:
+            work = self._steps.write(row)
+        elif row["id"] != min(self._writing):
+            return
+        self._writing.pop(row["id"], None)
+        try:
+            next(work)
+        except StopIteration:
+            return
+        self._writing[row["id"]] = work
+        self._awake.set()
+
+    def _drop_unwanted_writing(self) -> None:
+        """What was cancelled, or failed, in the middle of its files is not written any further."""
+        for job_id, state in self._store.states_of(self._writing).items():
+            if state != "CREATED":
+                self._writing.pop(job_id).close()
 
     def _all(self, states: tuple[JobState, ...], due: float | None = None) -> Iterator[Row]:
         """All rows in some states, a page at a time, until the pump is to stop."""

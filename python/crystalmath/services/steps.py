@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import errno
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,13 @@ from crystalmath.services.ports import (
     CodeAdapter,
     Launch,
     Observation,
+    Prepared,
     Runner,
     Verdict,
 )
 from crystalmath.services.ports_store import Move, Row, Store
 from crystalmath.services.submission import decode_prepared
+from crystalmath.services.verdicts import changes_of
 
 LAUNCHED = "launched"
 """The scheduler's word for a job whose supervisor has taken it, until it is seen running."""
@@ -49,12 +52,15 @@ class Steps:
     clock: Callable[[], float]
     version: str
 
-    def write(self, row: Row) -> None:
-        """CREATED → STAGED: the input files, complete or not at all."""
+    def write(self, row: Row) -> Generator[None, None, None]:
+        """CREATED → STAGED: the input files, complete or not at all.
+
+        It pauses between the pieces of large files; a step that is closed there leaves nothing.
+        """
         documents = self.store.documents(row["id"])
         prepared = decode_prepared(documents.prepared)
         try:
-            hashes = self.directories.create(row["uuid"], prepared.files)
+            hashes = yield from self._placed(row, prepared)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR):
                 name = str(error.filename or "an input file").rpartition("/")[2]
@@ -84,6 +90,19 @@ class Steps:
             changes={"progress_text": "waiting for its turn"},
             documents={"provenance_json": provenance},
         )
+
+    def _placed(self, row: Row, prepared: Prepared) -> Generator[None, None, dict[str, str]]:
+        with closing(self.directories.creating(row["uuid"], prepared.files)) as creating:
+            while True:
+                try:
+                    done = next(creating)
+                except StopIteration as end:
+                    hashes: dict[str, str] = end.value
+                    return hashes
+                text = f"copying its files: {done // 1024**2} MiB so far"
+                changes = {"progress_text": text}
+                self.store.move(Move(row["id"], ("CREATED",), None, self.clock(), changes=changes))
+                yield
 
     def submit(self, row: Row) -> None:
         """STAGED → SUBMITTED, then the supervisor is started."""
@@ -298,13 +317,6 @@ class Steps:
         )
 
     def _judged(self, row: Row, verdict: Verdict, noticed: Sequence[str]) -> None:
-        status = "unknown"
-        if verdict.converged is not None:
-            status = "converged" if verdict.converged else "not_converged"
-        elif not verdict.completed:
-            status = "failed"
-        atoms = row["n_atoms"]
-        energy = verdict.energy_ev
         documents = self.store.documents(row["id"])
         warnings = dict.fromkeys((*documents.warnings, *verdict.warnings, *noticed))
         program = verdict.results.get("engine", {})
@@ -313,17 +325,7 @@ class Steps:
             "COMPLETED" if verdict.completed else "FAILED",
             verdict.message or ("judged good" if verdict.completed else "judged bad"),
             evidence={"converged": verdict.converged, "reason": verdict.reason},
-            changes={
-                "reason": verdict.reason,
-                "message": verdict.message,
-                "hint": verdict.hint,
-                "science_status": status,
-                "converged": None if verdict.converged is None else int(verdict.converged),
-                "energy_ev": energy,
-                "energy_per_atom_ev": energy / atoms if energy is not None and atoms else None,
-                "progress_text": verdict.message or ("done" if verdict.completed else "failed"),
-                "progress_fraction": 1.0 if verdict.completed else row["progress_fraction"],
-            },
+            changes=changes_of(verdict, row),
             documents={
                 "results_json": dict(verdict.results),
                 "warnings_json": list(warnings),

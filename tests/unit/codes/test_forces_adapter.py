@@ -159,7 +159,7 @@ def test_description() -> None:
     schema = description["parameters"]
     jsonschema.validate({"fmax_ev_per_a": 0.01, "cell": "fixed"}, schema)
     point = description["parameters_by_task"]["single_point"]
-    assert list(point["properties"]) == ["allow_toy_elements"]
+    assert list(point["properties"]) == ["allow_toy_elements", "dtype", "device", "engine_options"]
     engines = {engine["name"]: engine["available"] for engine in description["engines"]}
     assert engines == {"emt": True, "lj": True}
     assert "problem" not in description

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from crystalmath.contract.jobs import CancelJobsParams, DeleteParams
-from crystalmath.services import pump
+from crystalmath.services import job_directory, pump
 from crystalmath.services.ports import EndReceipt, Observation, Progress, Verdict
 from crystalmath.services.ports_store import Move
 from support.service_fakes import Bench
@@ -69,6 +70,66 @@ def test_every_live_job_is_looked_at_and_counted(tmp_path: Path) -> None:
     bench.pump.turn()
     assert [bench.state(job) for job in jobs[6:]] == ["COMPLETED", "CANCELLED", "CANCELLED"]
     bench.close()
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_directory, "PIECE_BYTES", 8)
+    monkeypatch.setattr(job_directory, "CHUNK_BYTES", 4)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_large_files_are_copied_piece_by_piece(bench: Bench) -> None:
+    text = "0123456789" * 3
+    (bench.root / "large").write_text(text)
+    file = {"path": "sub/large", "source": str(bench.root / "large"), "executable": True}
+    large, second = (bench.submit(files=[file]) for _ in range(2))
+    small = bench.submit(files=[{"path": "a", "content": "A"}])
+    assert bench.pump.turn()
+    assert [bench.state(job) for job in (large, second)] == ["CREATED", "CREATED"]
+    assert bench.state(small) == "RUNNING" or bench.state(small) == "SUBMITTED"
+    assert bench.store.row(large)["progress_text"] == "copying its files: 0 MiB so far"
+    turns = 1
+    while bench.state(large) == "CREATED":
+        bench.pump.turn()
+        turns += 1
+    assert turns == 4, "30 bytes, 8 at a time"
+    assert bench.state(second) == "CREATED", "the older one goes first"
+    for _ in range(4):
+        bench.pump.turn()
+    for job in (large, second):
+        directory = bench.directories.path(bench.key(job))
+        assert (directory / "sub/large").read_text() == text
+        assert (directory / "sub/large").stat().st_mode & 0o777 == 0o700
+        hashes = bench.store.documents(job).provenance["input_hashes"]
+        assert hashes == {"sub/large": hashlib.sha256(text.encode()).hexdigest()}
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_job_that_is_cancelled_in_the_middle_of_its_files_leaves_nothing(bench: Bench) -> None:
+    (bench.root / "large").write_text("x" * 100)
+    file = {"path": "large", "source": str(bench.root / "large")}
+    job, other = bench.submit(files=[file]), bench.submit(files=[file])
+    bench.pump.turn()
+    assert any(bench.directories.root.iterdir())
+    bench.service.cancel(CancelJobsParams(ids=[job, other]))
+    bench.pump.turn()
+    assert {bench.state(job), bench.state(other)} == {"CANCELLED"}
+    assert list(bench.directories.root.iterdir()) == []
+    assert not bench.pump.turn()
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_new_daemon_begins_the_files_anew(bench: Bench) -> None:
+    (bench.root / "large").write_text("y" * 20)
+    job = bench.submit(files=[{"path": "large", "source": str(bench.root / "large")}])
+    bench.pump.turn()
+    bench.pump = bench.new_pump()
+    for _ in range(4):
+        bench.pump.turn()
+    assert bench.state(job) == "RUNNING"
+    path = bench.directories.path(bench.key(job)) / "large"
+    assert path.read_text() == "y" * 20
 
 
 def test_processes_that_were_left_behind_are_told(bench: Bench) -> None:

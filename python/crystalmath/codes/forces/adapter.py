@@ -70,7 +70,7 @@ class ForcesAdapter:
         schemas = {task: model.model_json_schema() for task, model in TASKS.items()}
         engines, problem = describe(self._provider)
         description: dict[str, Any] = {
-            "parameters": max(schemas.values(), key=lambda schema: len(schema["properties"])),
+            "parameters": schemas["relax"],
             "parameters_by_task": schemas,
             "executable": sys.executable,
             "engines": engines,

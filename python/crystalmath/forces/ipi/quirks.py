@@ -123,7 +123,7 @@ PW: Final = Quirks(
         "INIT while it is READY ends it with exit code 2",
         "an SCF that does not converge ends it without a message",
         "an unknown word ends it with exit code 0",
-        "a cell that shrinks by some percent ends it: its tables are as large as its input's cell",
+        "a cell that shrinks ends it, unless its input is for vc-relax and has a cell_factor",
         "the text of INIT goes into 1024 characters without a check",
     ),
 )

@@ -90,7 +90,9 @@ class Hiring:
         now = time.monotonic()
         self._refuse_paused(key, wanted, now)
         needed = self._supervisor.peaks.expected_bytes(key)
-        room = make_room(needed, self._limits.memory_mib * MIB, self._supervisor.occupants())
+        room = make_room(
+            needed, self._limits.memory_mib * MIB, self._roster.occupants(self._supervisor.peaks)
+        )
         if not room.fits:
             raise Overloaded(
                 f"a worker of {wanted.environment.engine} needs about {needed // MIB} MiB, and "

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from crystalmath.errors import NotFound
 from crystalmath.forces.pool.key import Place, WorkerKey
 from crystalmath.forces.pool.member import Member
+from crystalmath.forces.pool.memory import Occupant, Peaks
 
 
 class Roster:
@@ -62,6 +63,16 @@ class Roster:
     def dead(self) -> list[Member]:
         """The last that have ended, oldest first."""
         return list(self._dead.values())
+
+    def occupants(self, peaks: Peaks) -> list[Occupant]:
+        """The workers as the memory sees them: one that loads will take what its like has taken."""
+        found = []
+        for member in self.alive():
+            rss = member.rss_bytes or 0
+            if member.capabilities is None or member.rss_bytes is None:
+                rss = max(rss, peaks.expected_bytes(member.key))
+            found.append(Occupant(member.id, rss, member.idle_since()))
+        return found
 
     def current(self, key: WorkerKey) -> Member | None:
         """The worker of a key that is ready or coming, and serves no other master."""

@@ -23,7 +23,7 @@ from crystalmath.forces.pool.control import Control, ControlClosed, ControlError
 from crystalmath.forces.pool.dialogue import Dialogue
 from crystalmath.forces.pool.loop import Loop
 from crystalmath.forces.pool.member import FAULTS, Member, Stage, Why
-from crystalmath.forces.pool.memory import MIB, Occupant, Peaks, over_budget
+from crystalmath.forces.pool.memory import MIB, Peaks, over_budget
 from crystalmath.forces.pool.roster import Roster
 from crystalmath.forces.pool.starter import Starter
 from crystalmath.forces.reported import how_it_ended
@@ -157,18 +157,6 @@ class Supervisor:
         self._starter.close()
         self.loop.join(1.0)
 
-    def occupants(self) -> list[Occupant]:
-        """The workers as the memory sees them; called under the lock."""
-        return [
-            Occupant(
-                m.id,
-                m.rss_bytes if m.capabilities is not None and m.rss_bytes is not None
-                else max(m.rss_bytes or 0, self.peaks.expected_bytes(m.key)),
-                m.idle_since(),
-            )
-            for m in self._roster.alive()
-        ]  # fmt: skip
-
     # --- looking --------------------------------------------------------------------------------
 
     def _is_over(self) -> bool:
@@ -184,7 +172,7 @@ class Supervisor:
         for member in members:
             self.loop.guarded(lambda m=member: self._look_at(m, now))  # type: ignore[misc]
         budget = self._limits.memory_mib * MIB
-        fat = over_budget(budget, self.occupants())
+        fat = over_budget(budget, self._roster.occupants(self.peaks))
         if fat is not None:
             self.end(self._roster.find(fat), "memory")
         self.breaker.forget_old(now)
