@@ -8,98 +8,107 @@ removes.
 
 from __future__ import annotations
 
+import contextlib
 import errno
-import fcntl
 import json
-import os
 import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from crystalmath.errors import Cancelled, EnvironmentBroken, EnvironmentUnbuildable
+from crystalmath.errors import EnvironmentBroken, EnvironmentUnbuildable
 from crystalmath.isolation.check import judge
+from crystalmath.isolation.declaration import Declared
 from crystalmath.isolation.interpreters import Interpreter, probe
+from crystalmath.isolation.inventory import landmarks
+from crystalmath.isolation.kit import WorkerKit
 from crystalmath.isolation.lock import Lock
+from crystalmath.isolation.locks import build_lock, exclusive, if_free
 from crystalmath.isolation.places import Places
-from crystalmath.isolation.surroundings import make_directories, variables
-from crystalmath.isolation.uv import Downloads, run_uv
+from crystalmath.isolation.record import RECORD, load_record, python_of, thorough_problem
+from crystalmath.isolation.surroundings import empty_directory, library_path, variables
+from crystalmath.isolation.uv import Downloads, Uv
+from crystalmath.isolation.uv_project import write_locations
 from crystalmath.services.ports_forces import InstallStep
 
-RECORD: Final = "env.json"
-WORKER: Final = "worker"
-_WAIT_S: Final = 0.2
-_PROBED: Final = ("numpy",)
+BUILDING: Final = ".building-"
+REPLACED: Final = ".replaced-"
+_PROBED: Final = "numpy"
+_MOST_PROBLEMS: Final = 5
+
+Progress = Callable[[InstallStep], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be built.
-
-    Attributes
-    ----------
-    imports
-        Modules that must be importable, in this order.
-    """
+    """What is to be built."""
 
     id: str
-    engine: str
+    declared: Declared
     lock: Lock
     interpreter: Interpreter
-    worker: Path
-    abi: int
-    imports: tuple[str, ...] = ()
+    kit: WorkerKit
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine that it is built for first."""
+        return self.declared.engine.name
 
 
-def path_of(places: Places, environment_id: str) -> Path:
-    """Final directory of an environment."""
-    return places.environments / environment_id
-
-
-def load_record(directory: Path) -> dict[str, Any] | None:
-    """Return ``env.json`` of an environment that looks whole, or None; a few file look-ups."""
-    try:
-        record: dict[str, Any] = json.loads((directory / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    whole = (directory / "bin" / "python").exists() and (
-        directory / WORKER / "__main__.py"
-    ).is_file()
-    return record if whole else None
+def build_log(places: Places, environment_id: str) -> Path:
+    """Where all that uv said stands."""
+    return places.logs / f"build-{environment_id}.log"
 
 
 def build(
-    plan: Plan,
-    places: Places,
-    *,
-    progress: Callable[[InstallStep], None],
-    cancelled: Callable[[], bool],
-) -> Path:
-    """Build the environment, or wait for whoever builds it; return its directory.
+    plan: Plan, places: Places, *, progress: Progress, cancelled: Callable[[], bool]
+) -> dict[str, Any]:
+    """Build the environment, or wait for whoever builds it; return its record.
 
     Raises
     ------
     EnvironmentUnbuildable, EnvironmentBroken, Cancelled
     """
-    final = path_of(places, plan.id)
+    final = places.environment(plan.id)
+    waiting = _Waiting(build_log(places, plan.id), progress)
     try:
         places.environments.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _exclusive(places.environments / f".lock-{plan.id}", progress, cancelled):
-            if load_record(final) is not None:
-                return final
-            return _build(plan, places, final, progress, cancelled)
+        with exclusive(build_lock(places, plan.id), waiting.tell, cancelled) as fd:
+            record = load_record(final)
+            if record is not None and thorough_problem(final, record) is None:
+                return record
+            remove_abandoned(places)
+            return _Build(plan, places, fd, progress, cancelled).run()
     except OSError as error:
         raise _unbuildable(error, places) from error
 
 
+def abandoned(places: Places) -> list[Path]:
+    """Return what builds have left that were killed: nobody holds their lock."""
+    found = []
+    for path in sorted(places.environments.glob(f"{BUILDING}*")):
+        with if_free(build_lock(places, path.name.removeprefix(BUILDING))) as free:
+            if free:
+                found.append(path)
+    return found
+
+
+def remove_abandoned(places: Places) -> None:
+    """Remove them, each while its lock is held: another process may begin to build just now."""
+    for path in abandoned(places):
+        with if_free(build_lock(places, path.name.removeprefix(BUILDING))) as free:
+            if free:
+                shutil.rmtree(path, ignore_errors=True)
+
+
 def _unbuildable(error: OSError, places: Places) -> EnvironmentUnbuildable:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        free = shutil.disk_usage(places.data_dir).free
         return EnvironmentUnbuildable(
-            "the disk or the quota is full", hint=f"free some space in {places.data_dir}"
+            f"the disk or the quota is full: {free / 1e6:.0f} MB are left in {places.data_dir}",
+            hint="free some space and try again",
         )
     return EnvironmentUnbuildable(
         f"{error.filename or places.environments}: {error.strerror or error}",
@@ -107,131 +116,152 @@ def _unbuildable(error: OSError, places: Places) -> EnvironmentUnbuildable:
     )
 
 
-@contextmanager
-def _exclusive(
-    path: Path, progress: Callable[[InstallStep], None], cancelled: Callable[[], bool]
-) -> Iterator[None]:
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        told = False
-        while True:
+class _Waiting:
+    """Tells how far the process is that builds."""
+
+    def __init__(self, log: Path, progress: Progress) -> None:
+        self._log = log
+        self._progress = progress
+        self._told: InstallStep | None = None
+
+    def tell(self) -> None:
+        """Tell it when it has changed."""
+        downloads = Downloads()
+        with contextlib.suppress(OSError):
+            downloads.read(self._log.read_text(encoding="utf-8", errors="replace"))
+        step = _step("waiting", f"another process builds it: {_doing(downloads)}", downloads)
+        if step != self._told:
+            self._progress(step)
+            self._told = step
+
+
+def _doing(downloads: Downloads) -> str:
+    missing = downloads.missing
+    return f"downloading {', '.join(missing[:3])}" if missing else "unpacking and linking"
+
+
+def _step(phase: Any, text: str, downloads: Downloads) -> InstallStep:
+    done, total = downloads.done_bytes, downloads.total_bytes
+    if not total:
+        return InstallStep(phase, text)
+    return InstallStep(phase, text, done / total, done, total)
+
+
+class _Build:
+    """One build, under its lock."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        places: Places,
+        lock_fd: int,
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._plan = plan
+        self._places = places
+        self._uv = Uv(places, lock_fd)
+        self._progress = progress
+        self._cancelled = cancelled
+        self._staged = places.environments / f"{BUILDING}{plan.id}"
+        self._log = build_log(places, plan.id)
+
+    def run(self) -> dict[str, Any]:
+        """Build, check, rename."""
+        shutil.rmtree(self._staged, ignore_errors=True)
+        try:
+            self._install()
+            self._plan.kit.place_in(self._staged)
+            self._progress(InstallStep("checking", "looking whether anything leaks in"))
+            record = self._record(self._checked())
+            (self._staged / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+            self._take_its_place()
+        except BaseException:
+            shutil.rmtree(self._staged, ignore_errors=True)
+            raise
+        return record
+
+    def _take_its_place(self) -> None:
+        final = self._places.environment(self._plan.id)
+        old = self._places.environments / f"{REPLACED}{self._plan.id}-{time.time_ns()}"
+        if final.exists():  # it is damaged, else this would not be built
+            final.rename(old)
+        self._staged.rename(final)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def _install(self) -> None:
+        plan, staged = self._plan, self._staged
+        packages = len(plan.lock.wanted(plan.interpreter.version))
+        self._progress(InstallStep("installing", f"{packages} packages"))
+        with empty_directory(self._places.caches(plan.engine)) as folder:
+            write_locations(plan.declared, folder)
+            self._run_uv(
+                folder, "venv", "--relocatable", "--no-project", "--no-config",
+                "--python", plan.interpreter.path, str(staged), anew=True,
+            )  # fmt: skip
+            lock = staged / "lock.txt"
+            lock.write_text(plan.lock.text, encoding="utf-8")
+            arguments = (
+                "pip", "sync", "--require-hashes", "--link-mode", "hardlink", "--project",
+                str(folder), "--python", str(python_of(staged)), str(lock),
+            )  # fmt: skip
             try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not told:
-                    progress(InstallStep("waiting", "another process builds it"))
-                    told = True
-                if cancelled():
-                    raise Cancelled("the installation was stopped") from None
-                time.sleep(_WAIT_S)
-        yield
-    finally:
-        os.close(fd)
+                # What is in the cache is installed without a look at the network.
+                self._run_uv(folder, *arguments, "--offline")
+            except EnvironmentUnbuildable:
+                said = self._run_uv(folder, *arguments)
+                if "Failed to hardlink" in said:
+                    text = "packages are copied: no hard links between the cache and the data here"
+                    self._progress(InstallStep("installing", text))
 
+    def _run_uv(self, folder: Path, *arguments: str, anew: bool = False) -> str:
+        return self._uv.run(
+            arguments, self._log, subject=f"{self._plan.engine} cannot be installed", cwd=folder,
+            anew=anew, progress=self._tell, cancelled=self._cancelled,
+        )  # fmt: skip
 
-def _build(
-    plan: Plan,
-    places: Places,
-    final: Path,
-    progress: Callable[[InstallStep], None],
-    cancelled: Callable[[], bool],
-) -> Path:
-    staged = places.environments / f".building-{plan.id}"
-    shutil.rmtree(staged, ignore_errors=True)
-    log = places.logs / f"build-{plan.id}.log"
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    log.write_bytes(b"")
-    try:
-        _install(plan, places, staged, log, progress, cancelled)
-        progress(InstallStep("checking", "looking whether anything leaks in"))
-        facts = _checked(plan, places, staged)
-        record = {
+    def _tell(self, downloads: Downloads) -> None:
+        phase = "downloading" if downloads.missing else "installing"
+        self._progress(_step(phase, _doing(downloads), downloads))
+
+    def _checked(self) -> dict[str, Any]:
+        plan = self._plan
+        wanted = plan.lock.wanted(plan.interpreter.version)
+        facts, problems = look(
+            self._staged, plan.declared, self._places, wanted, plan.interpreter.library_dir
+        )
+        if problems:
+            raise EnvironmentBroken(
+                f"the environment of {plan.engine} failed its check: "
+                f"{'; '.join(problems[:_MOST_PROBLEMS])}",
+                hint=f"the log of the build is {self._log}",
+            )
+        return facts
+
+    def _record(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        plan = self._plan
+        site = self._staged / facts["site"]
+        return {
             "id": plan.id,
             "engine": plan.engine,
             "python_version": facts["python_version"],
-            "platform": facts["platform"],
-            "abi": plan.abi,
+            "platform": plan.interpreter.platform,
+            "library_dir": plan.interpreter.library_dir,
+            "abi": plan.kit.abi,
             "lock_sha256": plan.lock.sha256,
+            "site": facts["site"],
+            "landmarks": landmarks(site),
             "versions": {n: one["version"] for n, one in facts["distributions"].items()},
             "built_at": time.time(),
         }
-        (staged / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
-        (staged / "lock.txt").write_text(plan.lock.text, encoding="utf-8")
-        if final.exists():  # it does not look whole: out of the way, for the garbage collection
-            final.rename(places.environments / f".broken-{plan.id}-{time.time_ns()}")
-        staged.rename(final)
-    except BaseException:
-        shutil.rmtree(staged, ignore_errors=True)
-        raise
-    return final
-
-
-def _install(
-    plan: Plan,
-    places: Places,
-    staged: Path,
-    log: Path,
-    progress: Callable[[InstallStep], None],
-    cancelled: Callable[[], bool],
-) -> None:
-    env = uv_variables(places)
-    run_uv(
-        ["venv", "--relocatable", "--no-project", "--python", plan.interpreter.path, str(staged)],
-        log, env=env, cancelled=cancelled,
-    )  # fmt: skip
-    lock = staged / "lock.txt"
-    lock.write_text(plan.lock.text, encoding="utf-8")
-    arguments = [
-        "pip", "sync", "--require-hashes", "--python", str(staged / "bin" / "python"), str(lock),
-    ]  # fmt: skip
-
-    def tell(downloads: Downloads) -> None:
-        total, done = downloads.total_bytes, downloads.done_bytes
-        missing = sorted(set(downloads.sizes) - downloads.done)
-        text = f"downloading {', '.join(missing[:3])}" if missing else "unpacking and linking"
-        progress(
-            InstallStep(
-                "downloading" if missing else "installing",
-                text,
-                done_bytes=done if total else None,
-                total_bytes=total or None,
-            )
-        )
-
-    progress(
-        InstallStep("installing", f"{len(plan.lock.wanted(plan.interpreter.version))} packages")
-    )
-    try:
-        # What is in the cache is installed without a look at the network.
-        run_uv([*arguments, "--offline"], log, env=env, cancelled=cancelled)
-    except EnvironmentUnbuildable:
-        said = run_uv(arguments, log, env=env, progress=tell, cancelled=cancelled)
-        if "Failed to hardlink" in said:
-            progress(InstallStep("installing", "packages are copied: no hard links here"))
-    shutil.copytree(
-        plan.worker, staged / WORKER, ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
-    )
-
-
-def _checked(plan: Plan, places: Places, staged: Path) -> dict[str, Any]:
-    facts, problems = look(
-        str(staged), plan.engine, plan.imports, places, plan.lock.wanted(plan.interpreter.version)
-    )
-    if problems:
-        raise EnvironmentBroken(
-            f"the environment of {plan.engine} failed its check: {'; '.join(problems[:5])}",
-            hint=f"the log of the build is {places.logs / f'build-{plan.id}.log'}",
-        )
-    return facts
 
 
 def look(
-    prefix: str,
-    engine: str,
-    imports: tuple[str, ...],
+    prefix: Path,
+    declared: Declared,
     places: Places,
-    wanted: dict[str, str] | None,
+    wanted: Mapping[str, str],
+    library_dir: str | None,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Probe an environment and judge it.
 
@@ -239,28 +269,11 @@ def look(
     -------
     facts, problems
     """
-    caches = places.caches(engine)
-    make_directories(caches)
-    modules = [*imports]
-    if wanted is None or "numpy" in wanted:
-        modules += [one for one in _PROBED if one not in modules]
-    with tempfile.TemporaryDirectory(dir=caches) as empty:
-        facts = probe(
-            str(Path(prefix) / "bin" / "python"), tuple(modules), variables(caches), Path(empty)
-        )
-    return facts, judge(facts, prefix, wanted)
-
-
-def uv_variables(places: Places) -> dict[str, str]:
-    """Where uv keeps what it has downloaded, so that packages can be hard links."""
-    if places.uv_cache is not None:
-        return {"UV_CACHE_DIR": str(places.uv_cache)}
-    own = os.environ.get("UV_CACHE_DIR")
-    home = Path(own) if own else Path.home() / ".cache" / "uv"
-    try:
-        beside = home if home.exists() else home.parent if home.parent.exists() else Path.home()
-        if beside.stat().st_dev == places.data_dir.stat().st_dev:
-            return {"UV_CACHE_DIR": str(home)}
-    except (OSError, RuntimeError):
-        pass
-    return {"UV_CACHE_DIR": str(places.data_dir / "caches" / "uv")}
+    modules = list(declared.engine.import_first)
+    if _PROBED in wanted and _PROBED not in modules:
+        modules.append(_PROBED)
+    caches = places.caches(declared.engine.name)
+    env = variables(caches) | library_path(library_dir, foreign=False)
+    with empty_directory(caches) as empty:
+        facts = probe(str(python_of(prefix)), tuple(modules), env, empty)
+    return facts, judge(facts, str(prefix), wanted)

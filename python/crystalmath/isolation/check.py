@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from crystalmath.isolation.lock import normalise
+from packaging.version import InvalidVersion, Version
+
+from crystalmath.isolation.lock import ANY_VERSION, normalise
 
 _FOREIGN = ("site-packages", "dist-packages")
 
@@ -39,7 +41,6 @@ def judge(
         *_paths(facts, prefix),
         *_files(facts, prefix),
         *_mapped(facts, prefix),
-        *(f"a file is missing: {name}" for name in facts["missing"]),
         *(() if wanted is None else _versions(facts, prefix, wanted)),
     )
 
@@ -77,8 +78,9 @@ def _is_stdlib(entry: str, stdlib: list[str]) -> bool:
         return False
     if any(_inside(entry, folder) for folder in stdlib):
         return True
-    name = PurePosixPath(entry).name
-    return name.startswith("python") and name.endswith(".zip")
+    path = PurePosixPath(entry)
+    beside = any(path.parent == PurePosixPath(folder).parent for folder in stdlib)
+    return beside and path.name.startswith("python") and path.suffix == ".zip"
 
 
 def _files(facts: Mapping[str, Any], prefix: str) -> list[str]:
@@ -104,7 +106,7 @@ def _versions(facts: Mapping[str, Any], prefix: str, wanted: Mapping[str, str]) 
         one = installed.get(name)
         if one is None:
             problems.append(f"{name} {version} is not installed")
-        elif one["version"] != version and one["version"].split("+")[0] != version:
+        elif version != ANY_VERSION and not _same(one["version"], version):
             problems.append(f"{name} is {one['version']}, the lock says {version}")
         elif not _inside(one["path"], prefix):
             problems.append(f"{name} lies in {one['path']}, not in the environment")
@@ -114,3 +116,12 @@ def _versions(facts: Mapping[str, Any], prefix: str, wanted: Mapping[str, str]) 
         if name not in wanted
     ]
     return problems
+
+
+def _same(installed: str, locked: str) -> bool:
+    """Whether a version is the locked one; a lock need not name the local part (``+cpu``)."""
+    try:
+        now, then = Version(installed), Version(locked)
+    except InvalidVersion:
+        return installed == locked
+    return now == then or (then.local is None and Version(now.public) == then)

@@ -11,17 +11,27 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from crystalmath.errors import EnvironmentBroken, EnvironmentUnbuildable
 from crystalmath.isolation.interpreters import probe
 from crystalmath.isolation.places import Places
+from crystalmath.isolation.surroundings import empty_directory, library_path, variables
 from crystalmath.services.ports_forces import EngineDeclaration, ReadyEnvironment
+
+_PREFIX: Final = "external-"
+_NEEDED: Final = "numpy"
 
 
 def record_path(engine: str, places: Places) -> Path:
     """Where the record of an external interpreter lies."""
-    return places.environments / f"external-{engine}.json"
+    return places.environments / f"{_PREFIX}{engine}.json"
+
+
+def recorded_engines(places: Places) -> dict[str, Path]:
+    """Return the engines whose interpreters have a record, and the record."""
+    files = places.environments.glob(f"{_PREFIX}*.json")
+    return {path.stem.removeprefix(_PREFIX): path for path in sorted(files)}
 
 
 def identify(facts: Mapping[str, Any]) -> str:
@@ -31,9 +41,14 @@ def identify(facts: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def register(
-    engine: EngineDeclaration, places: Places, env: dict[str, str], cwd: Path
-) -> dict[str, Any]:
+def _probed(engine: str, python: str, imports: tuple[str, ...], places: Places) -> dict[str, Any]:
+    caches = places.caches(engine)
+    with empty_directory(caches) as cwd:
+        env = variables(caches) | library_path(None, foreign=True)
+        return probe(python, imports, env, cwd)
+
+
+def register(engine: EngineDeclaration, places: Places) -> dict[str, Any]:
     """Look at the interpreter and record what it is.
 
     Raises
@@ -41,15 +56,15 @@ def register(
     EnvironmentUnbuildable
         It is not there, or what is to be imported first cannot be.
     """
-    assert engine.external_python is not None
     python = engine.external_python
+    assert python is not None
     if not Path(python).is_file():
         raise EnvironmentUnbuildable(
             f"the interpreter {python} of {engine.name} is not there",
             hint=f"correct `python` in {engine.path}",
         )
     try:
-        facts = probe(python, (*engine.import_first, "numpy"), env, cwd)
+        facts = _probed(engine.name, python, (*engine.import_first, _NEEDED), places)
     except EnvironmentBroken as error:
         raise EnvironmentUnbuildable(error.message) from None
     if facts["failures"]:
@@ -82,15 +97,15 @@ def load_record(engine: EngineDeclaration, places: Places) -> dict[str, Any] | N
     return record if record.get("python") == engine.external_python else None
 
 
-def verify(environment: ReadyEnvironment, env: dict[str, str], cwd: Path) -> None:
+def verify(environment: ReadyEnvironment, places: Places) -> None:
     """Compare an interpreter with its record.
 
     Raises
     ------
     EnvironmentBroken
-        Something in it has changed; the distributions are named.
+        It cannot be started, or something in it has changed; the distributions are named.
     """
-    facts = probe(environment.python, (), env, cwd)
+    facts = _probed(environment.engine, environment.python, (), places)
     if identify(facts) == environment.id:
         return
     now = {n: one["version"] for n, one in facts["distributions"].items()}

@@ -1,19 +1,21 @@
-"""Stands between the host and a process in an environment, and outlives neither for long.
+"""Stands between the host and what it starts in an environment, and outlives neither for long.
 
-``python -I -S guard.py LOG HOST_PID -- PROGRAM ARGUMENT …``
+``python -I -S guard.py [--log FILE] [--hold FD] [--tidy DIR] HOST_PID -- PROGRAM ARGUMENT …``
 
 * The host dies, however: the kernel sends TERM to this process, and everything below it is killed,
   children of children in sessions of their own too (they are handed to this process when their
   parent ends, since it is a subreaper).
 * The program ends: what it left is killed, and this process ends as the program did.
-* What the program writes to standard error is kept in ``LOG``, its last 64 kB at most, so that a
-  flood neither fills the disk nor blocks.
+* With ``--log``, the last 64 kB of what the program writes to standard error are kept there, so
+  that a flood neither fills the disk nor blocks.
+* With ``--hold``, a descriptor (of a locked file) stays open here until all have ended.
+* With ``--tidy``, a directory is removed at the end.
 
 TERM to this process means: kill everything now. Standard library only; run by path.
 """
 
 # pathlib would cost every worker some milliseconds at its start.
-# ruff: noqa: PTH123, PTH208
+# ruff: noqa: PTH106, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -28,6 +30,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _KEPT_BYTES = 64 * 1024
 _ROUNDS = 50
+_FAILED = 127
 
 
 def _prctl(option: int, value: int) -> None:
@@ -36,41 +39,53 @@ def _prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
-def _children(pid: int) -> list[int]:
-    """Direct children of all threads of a process."""
-    found: list[int] = []
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-                found += [int(one) for one in file.read().split()]
-    except OSError:
-        pass
+def _children() -> dict[int, list[int]]:
+    """Parent → children, from one look at all processes."""
+    found: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+                found.setdefault(parent, []).append(int(name))
     return found
 
 
-def _descendants(pid: int) -> list[int]:
+def children(parent: int) -> list[int]:
+    """Processes directly below another one."""
+    return _children().get(parent, [])
+
+
+def descendants(ancestor: int) -> list[int]:
+    """Every process below another one."""
+    tree = _children()
     found: list[int] = []
-    stack = _children(pid)
+    stack = [ancestor]
     while stack:
-        one = stack.pop()
-        found.append(one)
-        stack += _children(one)
+        below = tree.get(stack.pop(), [])
+        found += below
+        stack += below
     return found
 
 
-def _kill_all() -> None:
-    """Kill what is below this process until nothing is left: the dying hand their children on."""
+def _kill_all(program: int) -> int | None:
+    """Kill what is below this process until nothing is left: the dying hand their children on.
+
+    Returns the status of the program if it is among them.
+    """
+    status = None
     for _ in range(_ROUNDS):
-        below = _descendants(os.getpid())
+        below = descendants(os.getpid())
         if not below:
-            return
+            break
         for pid in below:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        _reap(block=True)
+        ended = _reap(program, block=True)
+        status = ended if status is None else status
+    return status
 
 
-def _reap(*, block: bool, program: int | None = None) -> int | None:
+def _reap(program: int, *, block: bool) -> int | None:
     """Collect ended children; return the status of the program if it is among them."""
     status = None
     while True:
@@ -105,71 +120,58 @@ class _Log:
                 self._size = len(old)
             self._size += os.pwrite(self.fd, data, self._size)
         except OSError:
-            pass  # a full disk must not end the worker
+            pass  # a full disk must not end the program
+
+    def drain(self, fd: int) -> None:
+        """Take what is still in a pipe; nobody writes to it any more."""
+        os.set_blocking(fd, False)
+        with contextlib.suppress(OSError):
+            while data := os.read(fd, 1 << 16):
+                self.add(data)
 
 
-def _start(argv: list[str], write_end: int) -> int:
+class _Options:
+    """The command line."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        at = arguments.index("--")
+        self.program = arguments[at + 1 :]
+        self.host = int(arguments[at - 1])
+        given = dict(zip(arguments[: at - 1 : 2], arguments[1 : at - 1 : 2], strict=True))
+        self.log = given.get("--log")
+        self.hold = int(given["--hold"]) if "--hold" in given else None
+        self.tidy = given.get("--tidy")
+
+
+def _start(options: _Options, stderr: int | None) -> int:
+    """Start the program as it would start without a guard: no signal ignored or blocked."""
     me = os.getpid()
     pid = os.fork()
     if pid:
         return pid
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGCHLD})
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in (
+            signal.SIGTERM,
+            signal.SIGCHLD,
+            signal.SIGINT,
+            signal.SIGPIPE,
+            signal.SIGXFSZ,
+        ):
+            signal.signal(number, signal.SIG_DFL)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != me:
-            os._exit(1)
+            os._exit(_FAILED)
         os.setpgid(0, 0)
-        os.dup2(write_end, 2)
-        os.execv(argv[0], argv)  # noqa: S606 - no shell is the point
+        if options.hold is not None:
+            os.set_inheritable(options.hold, False)
+        if stderr is not None:
+            os.dup2(stderr, 2)
+        os.execv(options.program[0], options.program)  # noqa: S606 - no shell is the point
     except OSError as error:
         with contextlib.suppress(OSError):
-            os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
+            os.write(2, f"{options.program[0]}: {error.strerror}\n".encode())
     finally:
-        os._exit(127)
-
-
-def main(arguments: list[str]) -> int:
-    """Guard one program."""
-    at = arguments.index("--")
-    host, argv = int(arguments[1]), arguments[at + 1 :]
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    wake_read, wake_write = os.pipe()
-    os.set_blocking(wake_write, False)
-    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
-    told: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _frame: told.append(number))
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    if os.getppid() != host:
-        return 1  # it died before the request was made
-    log = _Log(arguments[0])
-    err_read, err_write = os.pipe()
-    pid = _start(argv, err_write)
-    os.close(err_write)
-    _close_others({wake_read, wake_write, err_read, log.fd})
-    status = None
-    open_err = True
-    while status is None and not told:
-        watched = [wake_read] + ([err_read] if open_err else [])
-        ready = select.select(watched, [], [])[0]
-        if err_read in ready:
-            data = os.read(err_read, 1 << 16)
-            open_err = bool(data)
-            log.add(data)
-        if wake_read in ready:
-            os.read(wake_read, 4096)
-            status = _reap(block=False, program=pid)
-    if told:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    _drain(err_read, log)
-    _kill_all()
-    if status is None:
-        return 128 + signal.SIGKILL
-    if os.WIFSIGNALED(status):
-        _end_by(os.WTERMSIG(status))
-    return os.waitstatus_to_exitcode(status)
+        os._exit(_FAILED)
 
 
 def _close_others(kept: set[int]) -> None:
@@ -181,26 +183,93 @@ def _close_others(kept: set[int]) -> None:
                 os.close(fd)
 
 
-def _drain(fd: int, log: _Log) -> None:
-    os.set_blocking(fd, False)
-    for _ in range(64):
-        try:
-            data = os.read(fd, 1 << 16)
-        except OSError:
-            return
-        if not data:
-            return
-        log.add(data)
+def _watch(
+    program: int, wake: int, stderr: int | None, log: _Log | None, told: list[int]
+) -> int | None:
+    """Wait for the end of the program, or for TERM; keep what it writes meanwhile."""
+    watched = {wake}
+    if stderr is not None:
+        watched.add(stderr)
+    while not told:
+        ready = select.select(list(watched), [], [])[0]
+        if log is not None and stderr is not None and stderr in ready:
+            data = os.read(stderr, 1 << 16)
+            log.add(data)
+            if not data:
+                watched.discard(stderr)
+        if wake in ready:
+            os.read(wake, 4096)
+            status = _reap(program, block=False)
+            if status is not None:
+                return status
+    return None
 
 
-def _end_by(number: int) -> None:
-    """End by the same signal, without a dump of its own."""
-    import resource
+def _tidy(folder: str) -> None:
+    os.chdir("/")
+    try:
+        os.rmdir(folder)
+    except OSError:
+        import shutil
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError, ValueError):
-        signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def guard(options: _Options, log: _Log | None) -> int:
+    """Guard one program; return its status as ``waitpid`` gives it."""
+    told: list[int] = []
+    wake, wake_write = os.pipe()
+    os.set_blocking(wake_write, False)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGTERM, lambda number, _frame: told.append(number))
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the host
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    if os.getppid() != options.host:
+        return _FAILED << 8  # it died before the request was made
+    stderr, stderr_write = os.pipe() if log is not None else (None, None)
+    program = _start(options, stderr_write)
+    kept = {wake, wake_write, stderr, options.hold, None if log is None else log.fd}
+    _close_others({fd for fd in kept if fd is not None})
+    status = _watch(program, wake, stderr, log, told)
+    ended = _kill_all(program)
+    if log is not None and stderr is not None:
+        log.drain(stderr)
+    if options.tidy is not None:
+        _tidy(options.tidy)
+    known = status if status is not None else ended
+    return int(signal.SIGKILL) if known is None else known
+
+
+def _end_as(status: int) -> int:
+    """Return the exit code, or end by the same signal, without a dump of its own."""
+    if os.WIFSIGNALED(status):
+        import resource
+
+        number = os.WTERMSIG(status)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    return os.waitstatus_to_exitcode(status)
+
+
+def main(arguments: list[str]) -> int:
+    """Guard a program and end as it did."""
+    options = _Options(arguments)
+    log = None if options.log is None else _Log(options.log)
+    try:
+        return _end_as(guard(options, log))
+    except Exception as error:  # noqa: BLE001 - it would be lost
+        text = f"the guard failed: {type(error).__name__}: {error}\n".encode()
+        if log is not None:
+            log.add(text)
+        else:
+            with contextlib.suppress(OSError):
+                os.write(2, text)
+        return _FAILED
 
 
 if __name__ == "__main__":

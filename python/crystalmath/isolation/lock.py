@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 import re
-import sysconfig
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from packaging.markers import Marker, UndefinedEnvironmentName
+from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
 
 from crystalmath.errors import EnvironmentUnbuildable
 from crystalmath.isolation.declaration import Declared
+from crystalmath.isolation.interpreters import Interpreter, own_interpreter
 from crystalmath.isolation.places import Places
-from crystalmath.isolation.uv import run_uv
+from crystalmath.isolation.uv import Uv
+from crystalmath.isolation.uv_project import lowest_python, write_asking
 
 _FIRST: Final = "# lock of "
 _ENTRY = re.compile(
-    r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)\s*(?:;\s*(?P<marker>[^\\]+))?"
+    r"^(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:==(?P<version>[^\s;\\]+)|@\s*(?P<url>[^\s;\\]+))"
+    r"\s*(?:;\s*(?P<marker>[^\\]+))?"
 )
 _WARNING = re.compile(
-    r"^warning: (?P<text>.*(?:does not have an extra|yanked|no extra).*)$", re.MULTILINE
+    r"^warning: (?P<text>.*(?:does not have an extra|Failed to parse|unknown field).*)$",
+    re.MULTILINE,
 )
-LOWEST_PYTHON: Final = "3.11"
-"""Locks are resolved for this version and newer ones."""
+ANY_VERSION: Final = "*"
+"""Stands for the version of what is locked by its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,15 @@ class Lock:
     text: str
 
     @property
+    def body(self) -> str:
+        """What is locked, without remarks: equal for declarations that lead to the same."""
+        lines = (line.rstrip() for line in self.text.splitlines())
+        return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+
+    @property
     def sha256(self) -> str:
-        """Of the text."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """Of the body."""
+        return hashlib.sha256(self.body.encode()).hexdigest()
 
     def wanted(self, python_version: str) -> dict[str, str]:
         """Normalised name → version of what belongs to this platform and Python."""
@@ -55,13 +63,13 @@ class Lock:
             "python_full_version": python_version,
         }
         found: dict[str, str] = {}
-        for line in self.text.splitlines():
+        for line in self.body.splitlines():
             entry = _ENTRY.match(line)
             if entry is None:
                 continue
             if entry["marker"] and not _holds(entry["marker"].strip(), environment):
                 continue
-            found[normalise(entry["name"])] = entry["version"]
+            found[normalise(entry["name"])] = entry["version"] or ANY_VERSION
         return found
 
 
@@ -73,7 +81,7 @@ def normalise(name: str) -> str:
 def _holds(marker: str, environment: dict[str, str]) -> bool:
     try:
         return Marker(marker).evaluate(environment)
-    except (UndefinedEnvironmentName, ValueError):
+    except (InvalidMarker, UndefinedEnvironmentName):
         return True
 
 
@@ -85,12 +93,13 @@ def declared_digest(declared: Declared) -> str:
         "requires_python": engine.requires_python,
         "uv": declared.uv_tables,
     }
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    text = json.dumps(asked, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def environment_id(lock: Lock, python_version: str, abi: int) -> str:
+def environment_id(lock: Lock, interpreter: Interpreter, abi: int) -> str:
     """First 16 hexadecimal digits of the hash of lock, Python, platform and worker ABI."""
-    parts = [lock.text, python_version, sysconfig.get_platform(), platform.machine(), str(abi)]
+    parts = [lock.body, interpreter.version, interpreter.platform, str(abi)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -108,38 +117,35 @@ def load_lock(declared: Declared, places: Places) -> Lock | None:
         text = lock_path(declared, places).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    return Lock(text) if text.startswith(_FIRST + declared_digest(declared)) else None
+    first = text.partition("\n")[0].split()
+    return Lock(text) if first == [*_FIRST.split(), declared_digest(declared)] else None
 
 
 def make_lock(
-    declared: Declared,
-    places: Places,
-    *,
-    cancelled: Callable[[], bool] = lambda: False,
-    into: Path | None = None,
+    declared: Declared, places: Places, *, cancelled: Callable[[], bool] = lambda: False
 ) -> Lock:
-    """Resolve a declaration and write its lock.
+    """Resolve a declaration and write its lock; it holds for every platform that is supported.
 
     Raises
     ------
     EnvironmentUnbuildable
         The pins exclude each other, or something else than asked for would be installed.
+    Cancelled
     """
     engine = declared.engine
-    path = into or lock_path(declared, places)
+    log = places.logs / f"lock-{engine.name}.log"
     with tempfile.TemporaryDirectory(prefix="crystalmath-lock-") as folder:
-        project = Path(folder)
-        (project / "pyproject.toml").write_text(_project(declared), encoding="utf-8")
-        output = project / "lock.txt"
-        said = run_uv(
+        project = write_asking(declared, Path(folder))
+        output = Path(folder) / "lock.txt"
+        said = Uv(places).run(
             [
                 "pip", "compile", "--universal", "--generate-hashes", "--no-header",
-                "--no-annotate", "--python-version", LOWEST_PYTHON,
-                "--project", str(project), str(project / "pyproject.toml"), "-o", str(output),
+                "--no-annotate", "--python-version", lowest_python(engine.requires_python),
+                "--python", own_interpreter().path, "--project", folder, str(project),
+                "-o", str(output),
             ],
-            places.logs / f"lock-{engine.name}.log",
-            env={},
-            cancelled=cancelled,
+            log, subject=f"no versions can be chosen for {engine.name}", cwd=Path(folder),
+            anew=True, cancelled=cancelled,
         )  # fmt: skip
         warning = _WARNING.search(said)
         if warning is not None:
@@ -148,44 +154,9 @@ def make_lock(
                 hint=f"correct the dependencies in {engine.path.name}",
             )
         text = f"{_FIRST}{declared_digest(declared)}\n{output.read_text(encoding='utf-8')}"
+    path = lock_path(declared, places)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
     return Lock(text)
-
-
-def _project(declared: Declared) -> str:
-    """A project that asks for the same, since uv reads its tables from one only."""
-    engine = declared.engine
-    python = engine.requires_python or f">={LOWEST_PYTHON}"
-    lines = [
-        "[project]",
-        f"name = {json.dumps('crystalmath-' + engine.name.replace('_', '-'))}",
-        'version = "0"',
-        f"requires-python = {json.dumps(python)}",
-        f"dependencies = {json.dumps(list(engine.dependencies))}",
-    ]
-    return "\n".join([*lines, *_toml("tool.uv", declared.uv_tables)]) + "\n"
-
-
-def _toml(name: str, table: object) -> list[str]:
-    """Write a table of plain values; inline where it is nested in a list."""
-    if not isinstance(table, dict) or not table:
-        return []
-    lines = [f"[{name}]"]
-    nested: list[str] = []
-    for key, value in table.items():
-        if isinstance(value, dict):
-            nested += _toml(f"{name}.{json.dumps(key)}", value)
-        else:
-            lines.append(f"{json.dumps(key)} = {_inline(value)}")
-    return lines + nested
-
-
-def _inline(value: object) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(k)} = {_inline(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_inline(one) for one in value) + "]"
-    return json.dumps(value)

@@ -27,18 +27,6 @@ def _distributions() -> dict[str, dict[str, str]]:
     return found
 
 
-def _missing() -> list[str]:
-    """Files that a distribution should have and has not; compiled ones come and go."""
-    from importlib.metadata import distributions
-
-    return [
-        f"{one.metadata['Name']}: {file}"
-        for one in distributions()
-        for file in one.files or ()
-        if file.suffix != ".pyc" and not os.path.lexists(str(one.locate_file(file)))
-    ][:20]
-
-
 def _mapped() -> list[str]:
     """Shared objects that are mapped into this process."""
     try:
@@ -68,13 +56,13 @@ def main(modules: list[str]) -> None:
                 "base_prefix": sys.base_prefix,
                 "executable": sys.executable,
                 "path": sys.path,
+                "site": os.path.relpath(sysconfig.get_path("purelib"), sys.prefix),
                 "stdlib": sorted({sysconfig.get_path(n) for n in ("stdlib", "platstdlib")}),
                 "isolated": sys.flags.isolated,
                 "no_user_site": sys.flags.no_user_site,
                 "distributions": _distributions(),
                 "files": files,
                 "failures": failures,
-                "missing": _missing(),
                 "mapped": _mapped(),
             }
         )

@@ -7,21 +7,23 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from crystalmath.errors import EnvironmentBroken
 from crystalmath.isolation import external
+from crystalmath.isolation.guard import children
+from crystalmath.isolation.guard_command import guarded
+from crystalmath.isolation.locks import shared, use_lock
+from crystalmath.isolation.oom import oom_kills
 from crystalmath.isolation.places import Places
-from crystalmath.isolation.surroundings import make_directories, variables
+from crystalmath.isolation.record import load_record
+from crystalmath.isolation.surroundings import library_path, make_directories, variables
 from crystalmath.services.ports_forces import CrashReport, ReadyEnvironment
 
-_GUARD: Final = Path(__file__).with_name("guard.py")
 TAIL_BYTES: Final = 8 * 1024
 _GIVE_UP_S: Final = 5.0
 
@@ -35,21 +37,19 @@ class Process:
         The process that was started; the program is its child.
     """
 
-    def __init__(self, guard: subprocess.Popen[bytes], stderr: Path, workdir: Path) -> None:
+    def __init__(
+        self, guard: subprocess.Popen[bytes], stderr: Path, oom_before: int | None
+    ) -> None:
         self._guard = guard
         self._stderr = stderr
-        self._workdir = workdir
         self._lock = threading.Lock()
-        self._oom_before = oom_kills()
+        self._oom_before = oom_before
         self.pid = guard.pid
 
     def poll(self) -> int | None:
         """See ``HostedProcess.poll``."""
         with self._lock:
-            code = self._guard.poll()
-        if code is not None:
-            shutil.rmtree(self._workdir, ignore_errors=True)
-        return code
+            return self._guard.poll()
 
     def wait(self, timeout_s: float) -> int | None:
         """See ``HostedProcess.wait``."""
@@ -59,8 +59,14 @@ class Process:
 
     def terminate(self) -> None:
         """See ``HostedProcess.terminate``."""
-        for pid in program_pids(self._guard.pid):
+        if self.poll() is not None:
+            return
+        below = children(self._guard.pid)
+        if not below:  # nothing has been started yet, or all has just ended
+            self.kill()
+        for pid in below:
             with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGTERM)
                 os.killpg(pid, signal.SIGTERM)
                 os.killpg(pid, signal.SIGCONT)
 
@@ -122,81 +128,77 @@ class Processes:
         name: str = "worker",
     ) -> Process:
         """See ``ProcessHost.start``."""
+        if environment.external:
+            external.verify(environment, self._places)
+        built = load_record(self._places.environment(environment.id))
         caches = self._places.caches(environment.engine)
+        surroundings = {
+            **variables(caches, threads=threads),
+            **library_path((built or {}).get("library_dir"), foreign=built is None),
+            **(env or {}),
+        }
+        program = [environment.python, "-I", environment.worker, *arguments]
+        hold_fd = None if built is None else self._in_use(environment)
         try:
             make_directories(caches)
             self._places.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
             workdir = Path(tempfile.mkdtemp(dir=caches, prefix="work-"))
+            stderr = self._log_path(name)
+            return self._start(program, surroundings, workdir, stderr, pass_fds, hold_fd)
         except OSError as error:
             raise EnvironmentBroken(
-                f"{error.filename}: {error.strerror}", hint="check the data directory"
+                f"a process of {environment.engine} cannot be started: "
+                f"{error.filename or ''} {error.strerror or error}",
+                hint="check the permissions and the space of the data directory",
             ) from None
-        surroundings = {**variables(caches, threads=threads), **(env or {})}
-        if environment.external:
-            external.verify(environment, surroundings, workdir)
-        stderr = self._log_path(name)
-        program = [environment.python, "-I", environment.worker, *arguments]
+        finally:
+            if hold_fd is not None:
+                os.close(hold_fd)
+
+    def _start(
+        self,
+        program: Sequence[str],
+        surroundings: Mapping[str, str],
+        workdir: Path,
+        stderr: Path,
+        pass_fds: Sequence[int],
+        hold_fd: int | None,
+    ) -> Process:
+        held = () if hold_fd is None else (hold_fd,)
+        before = oom_kills()
         try:
             guard = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    str(_GUARD),
-                    str(stderr),
-                    str(os.getpid()),
-                    "--",
-                    *program,
-                ],
+                guarded(program, log=stderr, hold_fd=hold_fd, tidy=workdir),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env=surroundings,
+                env=dict(surroundings),
                 cwd=workdir,
-                pass_fds=tuple(pass_fds),
+                pass_fds=(*pass_fds, *held),
                 start_new_session=True,
             )
-        except OSError as error:
+        except OSError:
             shutil.rmtree(workdir, ignore_errors=True)
+            raise
+        return Process(guard, stderr, before)
+
+    def _in_use(self, environment: ReadyEnvironment) -> int:
+        """Mark an environment as used, for as long as the process lives, whoever started it."""
+        try:
+            fd = shared(use_lock(self._places, environment.id))
+        except OSError as error:
             raise EnvironmentBroken(
-                f"a process of {environment.engine} cannot be started: {error.strerror}"
+                f"the environment of {environment.engine} cannot be used: {error.strerror}",
+                hint="check the permissions of the data directory",
             ) from None
-        return Process(guard, stderr, workdir)
+        if fd is None:
+            raise EnvironmentBroken(
+                f"the environment of {environment.engine} is just being removed",
+                hint=f"crystalmath engines install {environment.engine}",
+            )
+        return fd
 
     def _log_path(self, name: str) -> Path:
         with self._lock:
             self._number += 1
             return self._places.logs / f"{name}-{os.getpid()}-{self._number}.stderr"
-
-
-def program_pids(guard: int) -> list[int]:
-    """Pids of the program under a guard (one, or none when it has ended)."""
-    try:
-        text = Path(f"/proc/{guard}/task/{guard}/children").read_text(encoding="ascii")
-    except OSError:
-        return []
-    return [int(one) for one in text.split()]
-
-
-def oom_kills() -> int | None:
-    """How often the kernel has killed for want of memory in this cgroup; None: not readable."""
-    try:
-        group = Path("/proc/self/cgroup").read_text(encoding="ascii")
-        path = next(line[3:] for line in group.splitlines() if line.startswith("0::"))
-        events = Path("/sys/fs/cgroup") / path.lstrip("/") / "memory.events"
-        for line in events.read_text(encoding="ascii").splitlines():
-            key, _, value = line.partition(" ")
-            if key == "oom_kill":
-                return int(value)
-    except (OSError, ValueError, StopIteration):
-        pass
-    return None
-
-
-def remove_old_logs(places: Places, keep_s: float = 7 * 86400) -> None:
-    """Remove last words of processes that ended long ago."""
-    border = time.time() - keep_s
-    for path in places.logs.glob("*.stderr"):
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < border:
-                path.unlink()

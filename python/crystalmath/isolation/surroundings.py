@@ -7,19 +7,22 @@ into the home directory hit that one. At run time nothing is downloaded.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-PASSED: Final = (
-    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "TZ", "TMPDIR",
+_PASSED: Final = (
+    "PATH", "LANG", "TZ", "TMPDIR",
     "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "LD_LIBRARY_PATH", "OPENBLAS_CORETYPE",
-    "OPENBLAS_L2_SIZE",
+    "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR",
+    "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE",
 )  # fmt: skip
-"""Variables of the host that a worker gets: where programs are, the language, which devices. The
-library path is among them because drivers of accelerators are found by it on many clusters; what
-it brings in is seen by the check of mapped libraries."""
+"""Variables of the host that a worker gets, beside ``LC_*``: where programs are, the language,
+which devices, and for which processor a linear-algebra library takes this one to be."""
+
+_LIBRARY_PATH: Final = "LD_LIBRARY_PATH"
 
 _THREADS: Final = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
@@ -36,9 +39,11 @@ def variables(
     ----------
     caches
         The engine's own directory.
+    host
+        Variables of the host; None: those of this process.
     """
     source = os.environ if host is None else host
-    passed = {name: source[name] for name in PASSED if name in source}
+    passed = {n: v for n, v in source.items() if n in _PASSED or n.startswith("LC_")}
     home = str(caches / "home")
     cache = str(caches / "cache")
     return {
@@ -62,7 +67,37 @@ def variables(
     }
 
 
+def library_path(library_dir: str | None, *, foreign: bool) -> dict[str, str]:
+    """Return the search path for shared libraries, as far as a process needs it.
+
+    Parameters
+    ----------
+    library_dir
+        Where the shared library of the interpreter lies. It is passed only where the host finds
+        it by the search path too: a Python from a cluster's module could not start otherwise.
+    foreign
+        The interpreter is not ours (external, or the host's own): it may need all of the path. In
+        an environment that was built the path would bring in other libraries than the locked ones.
+    """
+    given = os.environ.get(_LIBRARY_PATH)
+    if not given:
+        return {}
+    if foreign:
+        return {_LIBRARY_PATH: given}
+    if library_dir is not None and library_dir in given.split(os.pathsep):
+        return {_LIBRARY_PATH: library_dir}
+    return {}
+
+
 def make_directories(caches: Path) -> None:
     """Make the directories that :func:`variables` names."""
     for name in ("home", "cache"):
         (caches / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@contextmanager
+def empty_directory(caches: Path) -> Iterator[Path]:
+    """Give an empty working directory for a short look at an interpreter."""
+    make_directories(caches)
+    with tempfile.TemporaryDirectory(dir=caches, prefix="work-") as folder:
+        yield Path(folder)
