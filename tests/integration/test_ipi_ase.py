@@ -1,9 +1,8 @@
-"""Our host with ASE's SocketClient, our worker with ASE's SocketIOCalculator; both unmodified."""
+"""ASE's SocketClient as it is, driven by our host."""
 
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 import subprocess
 import threading
@@ -19,7 +18,6 @@ from ase import Atoms
 from ase.build import bulk, molecule
 from ase.calculators.calculator import PropertyNotImplementedError
 from ase.calculators.emt import EMT
-from ase.calculators.socketio import SocketIOCalculator
 from ase.filters import FrechetCellFilter
 from ase.optimize import BFGS
 
@@ -27,9 +25,7 @@ from crystalmath.errors import BadResult, InputRejected
 from crystalmath.forces.ipi import quirks
 from crystalmath.forces.ipi.calculator import IpiCalculator
 from crystalmath.forces.ipi.host import Host
-from crystalmath.forces.ipi.serve import Service
-from crystalmath.forces.ipi.template import Structure, read_template
-from support.ipi import Overheard, alloy, ase_client, copper, record, strain_stress
+from support.ipi import Overheard, alloy, ase_client, copper, differences, record, strain_stress
 
 HANG_S = 60.0
 STRESS = ("energy", "forces", "stress")
@@ -50,17 +46,6 @@ def client(tmp_path: Path) -> Iterator[Callable[..., IpiCalculator]]:
     yield make
     for one in made:
         one.close()
-
-
-def differences(atoms: Atoms, other: Atoms) -> tuple[float, float, float]:
-    """Of energy (relative), forces and stress."""
-    energy, theirs = atoms.get_potential_energy(), other.get_potential_energy()
-    stress = atoms.get_stress(voigt=False) - other.get_stress(voigt=False)
-    return (
-        abs(energy - theirs) / abs(theirs),
-        float(abs(atoms.get_forces() - other.get_forces()).max()),
-        float(abs(stress).max()),
-    )
 
 
 @pytest.mark.parametrize("transport", ["unix", "inet"])
@@ -130,7 +115,7 @@ def test_words_with_a_client_that_takes_all_at_once(
     for (energy, forces), (again, forces_again) in zip(results[:2], results[2:], strict=True):
         assert energy == again
         assert (forces == forces_again).all()
-    record("ase", ase.__version__, init="READY, never asked for", consolidated="bit-equal")
+    record("ase", ase.__version__, init="never", consolidated="bit-equal")
 
 
 def test_another_order_of_the_program(tmp_path: Path) -> None:
@@ -302,107 +287,3 @@ def test_a_program_that_somebody_else_starts(tmp_path: Path) -> None:
             assert result.energy_ev == pytest.approx(atoms.get_potential_energy(), rel=1e-12)
             host.close()
             assert outside.wait(HANG_S) == 0
-
-
-# our worker, driven by ASE
-
-
-class Emt:
-    """An evaluator with ASE's EMT; remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[Structure, int]] = []
-
-    def __call__(self, structure: Structure, mask: int) -> dict[str, Any]:
-        self.asked.append((structure, mask))
-        atoms = Atoms(
-            structure.numbers, structure.positions, cell=structure.cell, pbc=structure.pbc
-        )
-        atoms.calc = EMT()
-        found = {"energy": atoms.get_potential_energy(), "forces": atoms.get_forces()}
-        if structure.has_stress():
-            found["stress"] = atoms.get_stress(voigt=False)
-        return found
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Callable[..., tuple[SocketIOCalculator, Service]]]:
-    """Makes ASE's server and a worker of ours that it drives."""
-    made: list[tuple[SocketIOCalculator, Service, threading.Thread]] = []
-
-    def make(atoms: Atoms, **options: Any) -> tuple[SocketIOCalculator, Service]:
-        template = tmp_path / f"template{len(made)}.xyz"
-        atoms.write(template)
-        name = f"cmtest{os.getpid()}x{len(made)}"
-        server = SocketIOCalculator(unixsocket=name, timeout=HANG_S)
-        options = {"properties": STRESS, **options}
-        service = Service(Emt(), read_template(template), f"{name}:UNIX", **options)
-        thread = threading.Thread(target=service.run)
-        thread.start()
-        made.append((server, service, thread))
-        return server, service
-
-    yield make
-    for server, _, thread in made:
-        server.close()
-        thread.join(HANG_S)
-        assert not thread.is_alive()
-
-
-@pytest.mark.parametrize("needs_init", [False, True])
-@pytest.mark.parametrize("make", [copper, alloy])
-def test_ase_drives_our_worker(served: Any, make: Callable[[], Atoms], needs_init: bool) -> None:
-    atoms, own = make(), make()
-    own.calc = EMT()
-    atoms.calc, service = served(atoms, needs_init=needs_init)
-    worst = np.zeros(3)
-    for seed in range(4):
-        worst = np.maximum(worst, differences(atoms, own))
-        atoms.rattle(0.02, seed=seed)
-        own.positions = atoms.positions
-    assert (worst < 1e-6).all()
-    assert service.structures == 4
-    assert service.parameters == (b"\0" if needs_init else b"")
-    measured = dict(zip(STRESS, (f"{value:.0e}" for value in worst), strict=True))
-    asked = "once" if needs_init else "READY, never asked for"
-    record("ase-server", ase.__version__, **measured, init=asked, transport="unix")
-
-
-def test_with_the_servers_own_units_the_results_are_equal(served: Any) -> None:
-    atoms, own = copper(), copper()
-    own.calc = EMT()
-    atoms.calc, _ = served(atoms, units=quirks.ASE.units)
-    assert max(differences(atoms, own)) < 1e-12
-
-
-def test_strain_derivatives_through_our_worker(served: Any) -> None:
-    atoms = copper()
-    atoms.calc, _ = served(atoms)
-    stress = atoms.get_stress(voigt=False)
-    difference = abs(strain_stress(atoms) - stress).max()
-    assert difference < 1e-7
-    record("ase-server", ase.__version__, strain=f"{difference:.0e}")
-
-
-def test_ten_steps_through_our_worker(served: Any) -> None:
-    energies = []
-    for ours in (False, True):
-        atoms = copper()
-        atoms.calc = served(atoms)[0] if ours else EMT()
-        BFGS(FrechetCellFilter(atoms), logfile=None).run(fmax=1e-9, steps=10)
-        energies.append(atoms.get_potential_energy())
-    assert energies[1] == pytest.approx(energies[0], abs=1e-7)
-    difference = abs(energies[1] - energies[0])
-    record("ase-server", ase.__version__, relax=f"10 steps, {difference:.0e} eV")
-
-
-def test_a_molecule_through_our_worker(served: Any) -> None:
-    atoms = molecule("H2O")
-    own = atoms.copy()
-    own.calc = EMT()
-    atoms.calc, service = served(atoms, properties=("energy", "forces"))
-    assert atoms.get_potential_energy() == pytest.approx(own.get_potential_energy(), rel=1e-6)
-    np.testing.assert_allclose(atoms.get_forces(), own.get_forces(), atol=1e-6)
-    ((structure, _),) = service._evaluate.asked
-    assert not structure.pbc.any()
-    assert not structure.cell.any()

@@ -55,6 +55,17 @@ def alloy() -> Atoms:
     return nine(atoms)
 
 
+def differences(atoms: Atoms, other: Atoms) -> tuple[float, float, float]:
+    """Return those of energy (relative), forces and stress."""
+    energy, theirs = atoms.get_potential_energy(), other.get_potential_energy()
+    stress = atoms.get_stress(voigt=False) - other.get_stress(voigt=False)
+    return (
+        abs(energy - theirs) / abs(theirs),
+        float(abs(atoms.get_forces() - other.get_forces()).max()),
+        float(abs(stress).max()),
+    )
+
+
 def strain_stress(atoms: Atoms, step: float = 1e-4) -> Any:
     """Nine derivatives of the energy by the strain, over the volume: central differences."""
     cell, positions, calculator = atoms.cell.array.copy(), atoms.positions.copy(), atoms.calc

@@ -183,7 +183,7 @@ def test_words(qe: QuantumEspresso, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert worst < 1e-5
     found = version(tmp_path / "True")
     same = "bit-equal" if worst == 0.0 else f"equal to {worst:.0e} eV/Å"
-    record("pw", found, init="NEEDINIT, after every structure", consolidated=same)
+    record("pw", found, init="before every structure", consolidated=same)
 
 
 def test_another_number_of_atoms(qe: QuantumEspresso, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_words(ipi: Ipi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for (energy, forces), (same, same_forces) in zip(results[:2], results[2:], strict=True):
         assert energy == same
         assert (forces == same_forces).all()
-    record("i-pi-driver", ipi.version, init="NEEDINIT, once", consolidated="bit-equal")
+    record("i-pi-driver", ipi.version, init="once", consolidated="bit-equal")
 
 
 def test_a_driver_that_would_spin_for_ever_is_ended(ipi: Ipi, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_the_server_relaxes_with_our_worker(
     worst = compare(tmp_path, emt)
     assert (worst < 1e-6).all()
     told = dict(zip(NAMES, (f"{value:.0e}" for value in worst), strict=True))
-    init = "once" if needs_init else "READY, never asked for"
+    init = "once" if needs_init else "never"
     steps = "10 steps"
     record("i-pi-server", ipi.version, **told, init=init, relax=steps, transport=mode)
 
