@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -499,6 +500,15 @@ def test_processes_left_behind_are_ended_and_counted(quick: Job) -> None:
     assert procfs.gone(quick.key)
     assert end.leftover >= 3
     assert end.unkillable == 0
+
+
+def test_a_helper_that_ends_just_after_the_program_is_not_left_behind(job: Job) -> None:
+    # It ends when it sees that the program, its parent, is gone.
+    look = "read -r _ _ _ parent _ </proc/$$/stat"
+    helper = f"while {look}; [ $parent = $1 ]; do sleep 0.005; done"
+    job.runner = LocalRunner(replace(PATIENT, linger_s=HANG_S))
+    job.launch("sh", "-c", f"sh -c '{helper}' helper $$ & exit 0")
+    assert (job.end().rc, job.end().leftover) == (0, 0)
 
 
 def test_a_receipt_that_counts_no_processes_is_read(job: Job) -> None:
