@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not procfs.available(), reason="needs Linux /pro
 
 T = TypeVar("T")
 HANG_S = 60.0
-QUICK = Durations(grace_s=0.3, kill_patience_s=5.0, claim_s=HANG_S)
+QUICK = Durations(grace_s=0.3, linger_s=0.1, kill_patience_s=5.0, claim_s=HANG_S)
 PATIENT = Durations(grace_s=HANG_S, kill_patience_s=5.0, claim_s=HANG_S)
 # Not signal.pause(): a signal just before it would be handled only after the next one.
 PYTHON_WAITS = """

@@ -52,7 +52,7 @@ class Durations:
     grace_s: float = 10.0
     kill_patience_s: float = 30.0
     warn_lead_s: float = 120.0
-    linger_s: float = 0.5
+    linger_s: float = 2.0
     claim_s: float = 30.0
 
 
