@@ -13,8 +13,8 @@ use crate::error::IpcError;
 use crate::rpc::types::{ContinueResult, FileChange, Reply};
 
 const METHOD: &str = "jobs.continue";
-/// Lines of one change that are shown, on each side.
-const LINES: usize = 20;
+/// Lines of the difference that are shown.
+const LINES: usize = 30;
 
 /// Arguments of `continue`.
 #[derive(Debug, Default, clap::Args)]
@@ -61,12 +61,14 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     }
 }
 
-/// The difference to the failed input, file by file.
+/// The difference to the failed input, file by file, as far as a person reads it.
 fn differences(changes: &[FileChange], colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut file = "";
+    let mut left = LINES;
+    let mut more = 0;
     for change in changes {
-        if change.file != file {
+        if change.file != file && left > 0 {
             file = &change.file;
             lines.push(field("changes", file));
         }
@@ -75,13 +77,15 @@ fn differences(changes: &[FileChange], colour: bool) -> Vec<String> {
             (&change.after, '+', "\x1b[32m"),
         ];
         for (text, sign, tint) in sides {
-            let all: Vec<&str> = text.lines().collect();
-            let shown = all.iter().take(LINES);
+            let shown = text.lines().take(left);
+            let before = lines.len();
             lines.extend(shown.map(|line| text::paint(&format!("{sign} {line}"), tint, colour)));
-            if all.len() > LINES {
-                lines.push(format!("{sign} … and {} more lines", all.len() - LINES));
-            }
+            left -= lines.len() - before;
+            more += text.lines().count() - (lines.len() - before);
         }
+    }
+    if more > 0 {
+        lines.push(format!("… and {more} more lines; with --json all of them"));
     }
     lines
 }

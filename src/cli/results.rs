@@ -167,7 +167,11 @@ fn effort(found: &Numbers<'_>) -> Option<String> {
     if let Some(steps) = count("n_steps").or(count("n_ionic_steps")) {
         return Some(field("steps", &format!("{steps}{converged}")));
     }
-    if let Some(iterations) = iterations {
+    let dynamics = found.results.get("md").and_then(|md| md["steps"].as_i64());
+    if let Some(steps) = dynamics {
+        return Some(field("MD steps", &steps.to_string()));
+    }
+    if let Some(iterations) = iterations.filter(|count| *count > 0) {
         return Some(field("SCF", &format!("{iterations} iterations{converged}")));
     }
     count("exit_code").map(|code| field("exit code", &code.to_string()))

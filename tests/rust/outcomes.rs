@@ -14,7 +14,7 @@ fn continued(job: &Value, dry_run: &Value) -> Value {
         "fix": "starts again from its beginning: no state was saved; electron_maxstep 2 → 100",
         "changes": [
             {"file": "si.in", "before": "  electron_maxstep = 2\n", "after": "  electron_maxstep = 100\n"},
-            {"file": "si.in", "before": "", "after": "x\n".repeat(25)},
+            {"file": "si.in", "before": "", "after": "x\n".repeat(33)},
         ],
     }})
 }
@@ -49,7 +49,8 @@ changes        si.in
 + x
 ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.ends_with("+ x\n+ … and 5 more lines\n"), "{text}");
+    let end = "+ x\n… and 5 more lines; with --json all of them\n";
+    assert!(text.ends_with(end), "{text}");
     let sent = &seen.lock().unwrap()[0];
     assert_eq!(sent["method"], "jobs.continue");
     assert_eq!(sent["params"]["client_token"].as_str().unwrap().len(), 32);
