@@ -226,6 +226,11 @@ pub trait Screen: std::fmt::Debug + Send {
     /// The actions it does now, in the order of the footer. Movements need not be named.
     fn actions(&self) -> &'static [Action];
 
+    /// Those of them that are of use now, for the footer.
+    fn hints(&self, _data: &Data) -> Vec<Action> {
+        self.actions().to_vec()
+    }
+
     /// Every action it does at some time.
     fn all_actions(&self) -> Vec<Action> {
         self.actions().to_vec()

@@ -27,7 +27,7 @@ from crystalmath.forces.pool.pool import Pool
 from crystalmath.forces.shipped import DECLARATIONS, WORKER
 from crystalmath.forces.worker.wire import ABI
 from crystalmath.isolation.places import Places
-from crystalmath.isolation.process import Processes, remove_old_logs
+from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.services.codes import CodesService
@@ -176,7 +176,6 @@ class CrystalController:
         """
         migrate(self._store.engine, self._database, self._server.progress)
         self._directories.sweep(self._store.is_known)
-        remove_old_logs(self._places)
         self._logs.start()
         self._pump.start()
         # Nobody who has just started the daemon shall wait for this.

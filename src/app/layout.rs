@@ -183,7 +183,7 @@ pub(super) fn hints(model: &Model, footer: Rect) -> Vec<Hint> {
         return Vec::new();
     }
     let own = model.screen(model.focused());
-    let own = own.map_or(&[][..], |screen| screen.actions());
+    let own = own.map_or_else(Vec::new, |screen| screen.hints(&model.data));
     let opens = |action: &Action| {
         let mut specs = model.screens.iter().map(|(spec, _)| spec);
         specs.any(|spec| spec.opened_by == Some(*action))
@@ -196,9 +196,17 @@ pub(super) fn hints(model: &Model, footer: Rect) -> Vec<Hint> {
     };
     let tail: u16 = always.iter().map(|action| room(*action)).sum();
     let mut left = footer.width.saturating_sub(tail + 1);
-    let opening = model.actions_here().filter(opens);
-    let mut fitting: Vec<Action> = opening
-        .chain(own.iter().copied())
+    // What opens something else comes first where one looks around, last where one is at something.
+    let opening: Vec<Action> = model.actions_here().filter(opens).collect();
+    let on_tab = model.focused() == model.tab;
+    let (first, then) = if on_tab {
+        (opening, own)
+    } else {
+        (own, opening)
+    };
+    let mut fitting: Vec<Action> = first
+        .into_iter()
+        .chain(then)
         .filter(|action| !model.keymap.keys(*action).is_empty())
         .take_while(|action| {
             let fits = left.checked_sub(room(*action));

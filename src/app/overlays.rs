@@ -125,7 +125,7 @@ impl Model {
             Some(Edit::Cancel | Edit::Submit) => return Vec::new(),
             Some(Edit::Insert(text)) if text == "?" && input.is_empty() => return Vec::new(),
             Some(edit) => {
-                if let Some(to) = scrolled(&edit, scroll, page, self.help_lines(input.text()).len())
+                if let Some(to) = scrolled(&edit, scroll, page, self.help_rows(input.text()).len())
                 {
                     scroll = to;
                 } else {

@@ -65,7 +65,10 @@ impl Model {
                     row.job.id,
                     row.job.state.as_str().to_lowercase()
                 ),
-                row.job.name.clone(),
+                match &row.job.reason {
+                    Some(reason) => format!("{} ({})", row.job.name, reason.replace('_', " ")),
+                    None => row.job.name.clone(),
+                },
             ),
             _ => {
                 let failed = rows

@@ -267,6 +267,10 @@ impl Screen for JobScreen {
         act::actions(self.tab, self.files.is_opened())
     }
 
+    fn hints(&self, data: &Data) -> Vec<Action> {
+        act::hints(self.actions(), self.tab, self.row(data))
+    }
+
     fn all_actions(&self) -> Vec<Action> {
         TABS.iter()
             .flat_map(|(tab, _)| [(*tab, false), (*tab, true)])

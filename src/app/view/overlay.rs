@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::places::{below, first_row, labels, last_row, offset, pick_title, size_of};
+use super::places::{below, first_row, help_size, labels, last_row, offset, pick_title, size_of};
 use super::{tone_glyph, tone_role};
 use crate::app::Model;
 use crate::app::cx::{Picker, Question};
@@ -18,10 +18,15 @@ use crate::widgets::input::TextLine;
 use crate::widgets::viewer::{self, Viewer};
 use crate::widgets::{dialog, scrollbar, text};
 
-/// One line of the help.
-pub(in crate::app) struct HelpLine {
+/// Columns of the names in the help, and of its keys at most.
+const NAMES: usize = 15;
+const KEYS: usize = 24;
+
+/// One row of the help; what does not fit one goes on in the next.
+pub(in crate::app) struct HelpRow {
     heading: bool,
     keys: String,
+    name: String,
     words: String,
 }
 
@@ -57,22 +62,38 @@ pub(super) fn draw(model: &Model, window: Rect, buf: &mut Buffer, cursor: &Cell<
 
 impl Model {
     /// The help: what works here, then everything else; only what fits the text.
-    pub(in crate::app) fn help_lines(&self, typed: &str) -> Vec<HelpLine> {
+    pub(in crate::app) fn help_rows(&self, typed: &str) -> Vec<HelpRow> {
+        let window = Rect::new(0, 0, self.size.0, self.size.1);
+        let columns = dialog::places(window, help_size(window)).1.width;
+        let words = usize::from(columns)
+            .saturating_sub(self.key_columns() + NAMES + 5)
+            .max(12);
         let typed = typed.trim().to_lowercase();
         let here: Vec<Action> = self.actions_here().collect();
         let mut lines = Vec::new();
         let groups = [Group::Do, Group::View, Group::Move, Group::Program];
         for group in groups {
             let fitting = here.iter().filter(|action| action.info().group == group);
-            self.help_part(group.title(), fitting, &typed, &mut lines);
+            self.help_part(group.title(), fitting, &typed, words, &mut lines);
         }
         let others: Vec<Action> = Action::all()
             .iter()
             .map(|info| info.action)
             .filter(|action| !here.contains(action))
             .collect();
-        self.help_part("On other screens", others.iter(), &typed, &mut lines);
+        self.help_part("On other screens", others.iter(), &typed, words, &mut lines);
         lines
+    }
+
+    fn keys_of(&self, action: Action) -> String {
+        let keys = self.keymap.keys(action).iter();
+        keys.map(|key| key.label()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn key_columns(&self) -> usize {
+        let all = Action::all().iter();
+        let columns = all.map(|info| text::width(&self.keys_of(info.action)));
+        columns.max().unwrap_or(0).min(KEYS)
     }
 
     fn help_part<'a>(
@@ -80,32 +101,39 @@ impl Model {
         title: &str,
         actions: impl Iterator<Item = &'a Action>,
         typed: &str,
-        lines: &mut Vec<HelpLine>,
+        columns: usize,
+        lines: &mut Vec<HelpRow>,
     ) {
         let start = lines.len();
         for action in actions {
             let info = action.info();
-            let keys: Vec<String> = self
-                .keymap
-                .keys(*action)
-                .iter()
-                .map(|key| key.label())
-                .collect();
-            let keys = keys.join(" ");
+            let keys = self.keys_of(*action);
             let whole = format!("{keys} {} {}", info.name, info.help);
             if !whole.to_lowercase().contains(typed) {
                 continue;
             }
-            lines.push(HelpLine {
-                heading: false,
-                keys,
-                words: format!("{:16} {}", info.name, info.help),
-            });
+            let parts = text::wrap(info.help, columns).into_iter();
+            lines.extend(parts.enumerate().map(|(index, words)| {
+                let first = |text: &str| {
+                    if index == 0 {
+                        text.to_owned()
+                    } else {
+                        String::new()
+                    }
+                };
+                HelpRow {
+                    heading: false,
+                    keys: first(&keys),
+                    name: first(info.name),
+                    words,
+                }
+            }));
         }
         if lines.len() > start {
-            let heading = HelpLine {
+            let heading = HelpRow {
                 heading: true,
                 keys: String::new(),
+                name: String::new(),
                 words: title.to_owned(),
             };
             lines.insert(start, heading);
@@ -122,46 +150,32 @@ fn help(
     cursor: &Cell<Option<Position>>,
 ) {
     let theme = &model.theme;
-    let lines = model.help_lines(input.text());
+    let lines = model.help_rows(input.text());
     cursor.set(input.draw(first_row(area), buf, theme));
     let body = below(area, 1);
-    let keys = lines
-        .iter()
-        .map(|line| text::width(&line.keys))
-        .max()
-        .unwrap_or(0);
     if lines.is_empty() {
-        text::put(
-            buf,
-            (body.x, body.y),
-            "nothing fits",
-            body.width,
-            theme.style(Role::Dim),
-        );
+        let dim = theme.style(Role::Dim);
+        text::put(buf, (body.x, body.y), "nothing fits", body.width, dim);
     }
+    let more = theme.glyphs().more;
+    let columns = model.key_columns();
     for (line, y) in lines.iter().skip(scroll).zip(body.top()..body.bottom()) {
         if line.heading {
-            text::put(
-                buf,
-                (body.x, y),
-                &line.words,
-                body.width,
-                theme.style(Role::Head),
-            );
+            let head = theme.style(Role::Head);
+            text::put(buf, (body.x, y), &line.words, body.width, head);
             continue;
         }
-        let columns = usize::from(body.width);
-        let padded = text::pad(&line.keys, keys.min(columns / 3), false, "");
-        let x = text::put(
-            buf,
-            (body.x + 1, y),
-            &padded,
-            body.width,
-            theme.style(Role::Info),
+        let keys = text::pad(&line.keys, columns, false, more);
+        let rest = format!(
+            " {} {}",
+            text::pad(&line.name, NAMES, false, more),
+            line.words
         );
-        let left = (body.right().saturating_sub(x + 2)).saturating_sub(1);
-        let words = text::fit(&line.words, usize::from(left), theme.glyphs().more);
-        text::put(buf, (x + 2, y), &words, left, theme.style(Role::Text));
+        let info = theme.style(Role::Info);
+        let x = text::put(buf, (body.x + 1, y), &keys, body.width, info);
+        // The last column is that of the scroll bar.
+        let left = body.right().saturating_sub(x + 1);
+        text::put(buf, (x, y), &rest, left, theme.style(Role::Text));
     }
     scrollbar::draw(body, buf, theme, scroll, lines.len());
 }

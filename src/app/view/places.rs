@@ -70,7 +70,7 @@ fn size(window: Rect, columns: u16, rows: usize) -> (u16, u16) {
 /// The size of what lies over the screens.
 pub(super) fn size_of(model: &Model, overlay: &Overlay, window: Rect) -> (u16, u16) {
     match overlay {
-        Overlay::Help { .. } => size(window, 96, usize::from(window.height)),
+        Overlay::Help { .. } => help_size(window),
         Overlay::Palette(_) => size(window, 76, 16),
         Overlay::Confirm { question, .. } => {
             let lines = question.lines.iter().map(|line| text::width(line));
@@ -94,6 +94,11 @@ pub(super) fn size_of(model: &Model, overlay: &Overlay, window: Rect) -> (u16, u
             size(window, 96, count.max(3))
         }
     }
+}
+
+/// The size of the help.
+pub(super) fn help_size(window: Rect) -> (u16, u16) {
+    size(window, 96, usize::from(window.height))
 }
 
 /// The first entry that is seen in `body`, so that the one with the cursor is.

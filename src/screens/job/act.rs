@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::log::{STREAMS, Source};
 use super::{JobScreen, Tab};
-use crate::app::{Command, error_text, is_terminal};
+use crate::app::{Command, Row, error_text, is_terminal};
 use crate::error::IpcError;
 use crate::msg::{Action, Program, Tone};
 use crate::rpc::types::{FileEntryKind, JobState, JobSummary, method};
@@ -28,9 +28,9 @@ macro_rules! with_job {
         &[
             $(Action::$action,)*
             Action::NextPane,
+            Action::Continue,
             Action::Cancel,
             Action::Rerun,
-            Action::Continue,
             Action::Delete,
             Action::Shell,
         ]
@@ -71,6 +71,28 @@ pub(super) fn actions(tab: Tab, previewed: bool) -> &'static [Action] {
         (Tab::Input, _) => with_job![Copy, Log],
         (Tab::Events, _) => with_job![Open, Copy, Log],
     }
+}
+
+/// Those of the actions of a tab that mean something for the job as it is. Beside the reason why it
+/// stopped, to go on comes first.
+pub(super) fn hints(actions: &[Action], tab: Tab, row: Option<&Row>) -> Vec<Action> {
+    let Some(state) = row.map(|row| &row.job.state) else {
+        return Vec::new();
+    };
+    let ended = is_terminal(state);
+    let stopped = ended && *state != JobState::Completed;
+    let of_use = |action: &Action| match action {
+        Action::Cancel => !ended && *state != JobState::Cancelling,
+        Action::Rerun | Action::Delete => ended,
+        Action::Continue => stopped,
+        _ => true,
+    };
+    let mut hints: Vec<Action> = actions.iter().copied().filter(of_use).collect();
+    let going_on = hints.iter().position(|action| *action == Action::Continue);
+    if let Some(at) = going_on.filter(|_| tab == Tab::Summary) {
+        hints[..=at].rotate_right(1);
+    }
+    hints
 }
 
 impl JobScreen {

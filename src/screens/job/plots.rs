@@ -101,9 +101,11 @@ impl Plots {
 
     /// Do what was asked for.
     pub fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
-        let last = self
-            .current()
-            .map_or(0, |(_, series)| points(series).len().saturating_sub(1));
+        // Without curves the keys are free for the tabs.
+        let Some((_, series)) = self.current() else {
+            return Handled::No;
+        };
+        let last = points(series).len().saturating_sub(1);
         let here = self.cursor.unwrap_or(last).min(last);
         match action {
             Action::Down | Action::NextFile => self.choose(1),

@@ -137,7 +137,15 @@ impl ColumnId {
             Self::Code => plain(job.code.clone()),
             Self::Task => plain(job.task.clone().unwrap_or_default()),
             Self::Where => plain(words::place(job).to_owned()),
-            Self::Time => (words::time(row, data), words::time_role(row, data)),
+            Self::Time => {
+                let role = words::time_role(row, data);
+                let near = if role == Role::Warn {
+                    theme.glyphs().attention
+                } else {
+                    ""
+                };
+                (format!("{near}{}", words::time(row, data)), role)
+            }
             Self::Used => {
                 let used = words::time_used(row, data);
                 let bar = used.map(|used| words::used_text(used, 6, theme));

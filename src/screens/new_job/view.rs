@@ -276,9 +276,11 @@ fn value_words(job: &NewJob, index: usize) -> (String, Role) {
         form::DECK => job.form.default_deck(),
         _ => field.spec.default.clone(),
     };
+    // What the daemon misses is needed, whatever the schema says.
+    let needed = field.key == CODE || field.spec.required || job.faults.contains_key(&field.key);
     match chosen.filter(|words| !words.is_empty()) {
         Some(words) => (format!("({words})"), Role::Dim),
-        None if field.key == CODE || field.spec.required => ("(needed)".into(), Role::Warn),
+        None if needed => ("(needed)".into(), Role::Warn),
         None if matches!(field.spec.kind, Kind::Choice(_)) => {
             ("(as the code decides)".into(), Role::Dim)
         }

@@ -91,6 +91,9 @@ fn the_summary_counts_against_the_limit() {
     assert!(ui.model.take_dirty());
     let text = ui.picture(size);
     assert!(text.contains("95% 3:10 of 3:20"), "{text}");
+    // Near the limit there is a sign, not only a colour.
+    let near = told(Config::default(), SIZE, &[running(1, 190.0, Some(200.0))]);
+    assert!(near.picture(SIZE).contains(" !3:10/3:20"));
     let mut ended = job(1, JobState::Completed);
     ended.elapsed_s = Some(195.0);
     ended.rev = 5;
