@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -26,6 +27,7 @@ from crystalmath.services.ports_forces import CrashReport, ReadyEnvironment
 
 TAIL_BYTES: Final = 8 * 1024
 _GIVE_UP_S: Final = 5.0
+_KEPT_LOGS_S: Final = 7 * 86400.0
 
 
 class Process:
@@ -202,3 +204,12 @@ class Processes:
         with self._lock:
             self._number += 1
             return self._places.logs / f"{name}-{os.getpid()}-{self._number}.stderr"
+
+
+def remove_old_logs(places: Places, keep_s: float = _KEPT_LOGS_S) -> None:
+    """Remove the last words of processes that ended long ago."""
+    border = time.time() - keep_s
+    for path in places.logs.glob("*.stderr"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < border:
+                path.unlink()
