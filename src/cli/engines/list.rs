@@ -100,7 +100,8 @@ pub(super) fn models(session: &Session, args: &ModelsArgs) -> Outcome {
                 } else {
                     model.id.clone()
                 };
-                let properties: Vec<&str> = model.properties.iter().map(PropertyName::as_str).collect();
+                let properties: Vec<&str> =
+                    model.properties.iter().map(PropertyName::as_str).collect();
                 let licence = match model.consent.as_str() {
                     "needed" => "to be accepted".to_owned(),
                     _ => model.license.clone().unwrap_or_else(|| "-".into()),
