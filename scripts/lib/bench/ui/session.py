@@ -38,7 +38,11 @@ def daemon_of(database: Path) -> Iterator[Place]:
 
 @contextmanager
 def opened(place: Place, jobs: int, size: tuple[int, int] = SIZE) -> Iterator[Terminal]:
-    """The UI, when the whole list is there and it has come to rest."""
+    """The UI, when the whole list is there and it has come to rest.
+
+    What was chosen in the UI before, such as the order of the list, is forgotten.
+    """
+    (place.root / ".local/state/crystalmath/ui-state.toml").unlink(missing_ok=True)
     with Terminal(client_command(), place.env, size) as terminal:
         terminal.wait_for("the whole list", lambda screen: is_live(screen, jobs))
         terminal.settle()
