@@ -56,6 +56,8 @@ pub struct NewJob {
     form: Form,
     /// The field with the cursor; one after the last is the button.
     cursor: usize,
+    /// The user has done something with this form.
+    touched: bool,
     /// What stood in the field that is written in, to go back to.
     editing: Option<TextLine>,
     /// Rises with every change; tells which answer is about what is written now.
@@ -100,6 +102,7 @@ impl NewJob {
         }
         // The mouse may ask for something while a field is written in; what is written stays.
         self.editing = None;
+        self.touched = true;
         let half = (isize::from(cx.area().height.cast_signed()) / 2).max(1);
         match action {
             Action::Down | Action::NextPane => self.move_by(1, cx),
@@ -255,13 +258,18 @@ impl NewJob {
             kind,
         });
         self.step = Step::Form;
-        // The first thing that is open: the code, else what it is to do.
+        self.touched = false;
+        self.go_to_open();
+        self.check(cx);
+    }
+
+    /// To the first thing that is open: the code, else what it is to do.
+    fn go_to_open(&mut self) {
         let open =
             self.form.fields.iter().position(|field| {
                 matches!(field.spec.kind, Kind::Choice(_)) && field.input.is_empty()
             });
         self.cursor = open.unwrap_or(0);
-        self.check(cx);
     }
 
     fn take_codes(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
@@ -272,6 +280,10 @@ impl NewJob {
                 self.form.take_codes(page.data);
                 self.codes_error = None;
                 if self.step == Step::Form {
+                    // They may come after the file was chosen.
+                    if !self.touched {
+                        self.go_to_open();
+                    }
                     self.check(cx);
                 }
             }
@@ -379,6 +391,7 @@ impl NewJob {
     /// A click puts the cursor there; where it is already, it does what Enter does.
     fn click_field(&mut self, index: usize, cx: &mut Cx<'_>) {
         let again = index == self.cursor && self.editing.is_none();
+        self.touched = true;
         self.editing = None;
         self.go(index, cx);
         if again {

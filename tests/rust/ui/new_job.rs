@@ -259,6 +259,25 @@ fn faults_stand_at_their_fields() {
 }
 
 #[test]
+fn the_cursor_is_on_what_is_open_also_when_the_codes_come_late() {
+    for moved in [false, true] {
+        let mut ui = Ui::new(SIZE);
+        open(&mut ui);
+        listed(&mut ui);
+        ui.type_text("copper.cif");
+        ui.keys(&["enter"]);
+        looked(&mut ui, Ok(Kind::Structure));
+        if moved {
+            ui.keys(&["G"]);
+        }
+        ui.answer("codes.list", Ok(codes()));
+        ui.keys(&["right"]);
+        let chosen = ui.picture(SIZE).contains("< single_point >");
+        assert_eq!(chosen, !moved, "{}", ui.picture(SIZE));
+    }
+}
+
+#[test]
 fn the_task_decides_about_the_parameters() {
     let mut ui = Ui::new(SIZE);
     form(&mut ui);
