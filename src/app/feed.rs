@@ -213,7 +213,8 @@ impl Model {
                 reading.seen.contains(&id) || reading.told.contains(&id)
             });
             self.feed.rev = reading.rev;
-            self.data.jobs.expected = None;
+            // The title tells how many are still to come.
+            self.dirty |= self.data.jobs.expected.take().is_some();
             if self.data.jobs.version != before {
                 self.dirty = true;
                 effects.extend(self.tell_jobs_changed(&[]));
@@ -267,7 +268,8 @@ impl Model {
         if changed.is_empty() {
             return Vec::new();
         }
-        self.dirty = true;
+        // The screens know whether anything of it is seen; a window without any shows the counts.
+        self.dirty |= self.seen.is_empty();
         let mut effects = self.tell_jobs_changed(&changed);
         effects.extend(self.tell_ended(&ended));
         effects

@@ -49,6 +49,17 @@ pub struct Jobs {
     selected: BTreeSet<i64>,
     /// Where a range began.
     range: Option<i64>,
+    /// What was seen when the list last changed.
+    seen: Seen,
+}
+
+/// What is seen of the list, but for what stands in its rows.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    title: String,
+    rows: Vec<i64>,
+    place: Place,
+    count: usize,
 }
 
 impl Jobs {
@@ -78,6 +89,7 @@ impl Jobs {
             wanted: None,
             selected: BTreeSet::new(),
             range: None,
+            seen: Seen::default(),
         }
     }
 
@@ -146,12 +158,30 @@ impl Jobs {
     fn arrange(&mut self, cx: &mut Cx<'_>) {
         self.order.make(self.by(), cx.data());
         self.arranged(cx);
+        cx.redraw();
     }
 
-    /// Put these jobs in their places.
+    /// Put these jobs in their places. Of ten thousand jobs most are not seen, and nothing is drawn
+    /// for them.
     fn rearrange(&mut self, ids: &[i64], cx: &mut Cx<'_>) {
         self.order.change(ids, self.by(), cx.data());
         self.arranged(cx);
+        let seen = self.seen(cx);
+        if seen != self.seen || ids.iter().any(|id| seen.rows.contains(id)) {
+            self.seen = seen;
+            cx.redraw();
+        }
+    }
+
+    /// What is seen of the list, but for what stands in its rows.
+    fn seen(&self, cx: &Cx<'_>) -> Seen {
+        let rows = self.listed().iter().skip(self.place.offset);
+        Seen {
+            title: view::title(self, cx.data()),
+            rows: rows.take(self.rows_seen(cx)).copied().collect(),
+            place: self.place,
+            count: self.listed().len(),
+        }
     }
 
     /// The order is another one: the cursor stays on its job and the job on its line.
@@ -170,7 +200,6 @@ impl Jobs {
         if self.wanted.is_none() {
             self.wanted = self.current();
         }
-        cx.redraw();
     }
 
     /// The user moved the cursor.

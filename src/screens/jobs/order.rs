@@ -132,7 +132,7 @@ impl Order {
         // Long texts that begin alike.
         for alike in self.keys.chunk_by_mut(|a, b| a.head == b.head) {
             if alike.len() > 1 && goes_on(&alike[0], by) {
-                alike.sort_unstable_by(|a, b| compare(a, b, by, data));
+                sort_alike(alike, by, data);
             }
         }
     }
@@ -203,16 +203,36 @@ fn compare(a: &Key, b: &Key, by: &By, data: &Data) -> Ordering {
     if heads.is_ne() || !by.column.is_text() || !goes_on(a, by) {
         return heads.then(a.id.cmp(&b.id));
     }
-    let rank = |key: &Key| data.jobs.get(key.id.0).map(|row| by.column.rank(row, data));
-    let texts = match (rank(a), rank(b)) {
-        (Some(Rank::Text(a)), Some(Rank::Text(b))) => a.cmp(&b),
-        (Some(Rank::Texts(a)), Some(Rank::Texts(b))) => a.cmp(b),
+    let texts = compare_texts(rank_of(a, by, data), rank_of(b, by, data), by);
+    texts.then(a.id.cmp(&b.id))
+}
+
+/// Sort jobs whose texts begin alike. Each text is looked up once.
+fn sort_alike(alike: &mut [Key], by: &By, data: &Data) {
+    let mut whole: Vec<(Rank<'_>, Key)> = alike
+        .iter()
+        .map(|key| (rank_of(key, by, data), *key))
+        .collect();
+    whole.sort_unstable_by(|(a, x), (b, y)| compare_texts(*a, *b, by).then(x.id.cmp(&y.id)));
+    for (place, (_, key)) in alike.iter_mut().zip(whole) {
+        *place = key;
+    }
+}
+
+fn rank_of<'a>(key: &Key, by: &By, data: &'a Data) -> Rank<'a> {
+    let row = data.jobs.get(key.id.0);
+    row.map_or(Rank::Text(None), |row| by.column.rank(row, data))
+}
+
+fn compare_texts(a: Rank<'_>, b: Rank<'_>, by: &By) -> Ordering {
+    let order = match (a, b) {
+        (Rank::Text(a), Rank::Text(b)) => a.cmp(&b),
+        (Rank::Texts(a), Rank::Texts(b)) => a.cmp(b),
         _ => Ordering::Equal,
     };
-    let texts = if by.descending {
-        texts.reverse()
+    if by.descending {
+        order.reverse()
     } else {
-        texts
-    };
-    texts.then(a.id.cmp(&b.id))
+        order
+    }
 }

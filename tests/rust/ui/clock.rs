@@ -104,6 +104,32 @@ fn the_summary_counts_against_the_limit() {
 }
 
 #[test]
+fn what_happens_to_jobs_that_are_not_seen_draws_nothing() {
+    let jobs: Vec<JobSummary> = (1..=100).map(|id| job(id, JobState::Running)).collect();
+    let mut ui = told(Config::default(), SIZE, &jobs);
+    let mut changed = |id: i64, state: JobState, rev: i64| {
+        let mut now = job(id, state);
+        now.rev = rev;
+        now.progress.text = format!("step {rev}");
+        ui.send(Msg::JobsChanged(vec![now]));
+        ui.model.take_dirty()
+    };
+    changed(3, JobState::Running, 999);
+    assert!(!changed(3, JobState::Running, 1000));
+    assert!(changed(99, JobState::Running, 1001));
+    // The counts in the title are seen, and so is the length of the list.
+    assert!(changed(3, JobState::Cancelling, 1002));
+    assert!(changed(200, JobState::Created, 1003));
+    // Without any room for the list its counts are told instead.
+    ui.send(Msg::Resize(30, 5));
+    ui.model.take_dirty();
+    let mut last = job(3, JobState::Completed);
+    last.rev = 2000;
+    ui.send(Msg::JobsChanged(vec![last]));
+    assert!(ui.model.take_dirty());
+}
+
+#[test]
 fn a_lost_connection_stops_the_clock_of_the_jobs() {
     let mut ui = told(Config::default(), SIZE, &[running(1, 5.0, None)]);
     ui.clock(3.0);
