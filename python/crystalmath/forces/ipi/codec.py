@@ -181,11 +181,14 @@ class ReplyReader:
     def _check_word(self) -> None:
         """Look at the word, or at what is there of it: a wrong one is not waited for."""
         have = bytes(self._memory[: min(self._have, WORD_BYTES)])
+        if have == FORCEREADY and self._expects_forces:
+            self._checked = WORD_BYTES
+            return
         if not any(word.startswith(have) for word in (*STATES, FORCEREADY)):
             raise surprise(f"{show(have)} is no word of a force program")
         if len(have) < WORD_BYTES:
             return
-        if (have == FORCEREADY) is not self._expects_forces:
+        if self._expects_forces or have == FORCEREADY:
             wanted = "FORCEREADY" if self._expects_forces else "a state"
             raise surprise(f"{show(have)} came where {wanted} belongs")
         self._checked = WORD_BYTES
