@@ -9,24 +9,30 @@ mod cx;
 mod data;
 mod feed;
 mod layout;
+mod lines;
+mod mouse;
 mod navigation;
 mod overlays;
 mod palette;
 mod requests;
+mod telling;
 mod toasts;
 pub mod view;
 
 use ratatui::layout::Rect;
 
+pub use crate::screens::wording::error_text;
 pub use commands::Command;
-pub use cx::{Choice, Cx, Picker, Question, error_text};
+pub use cx::{Choice, Cx, Picker, Question};
 pub use data::{Client, Data, JobStore, ListState, Mark, Row, is_terminal};
+pub use lines::Lines;
 
-use crate::config::Config;
+use crate::config::{Chosen, Config};
 use crate::keymap::{Key, Keymap};
-use crate::msg::{Action, Effect, Link, Mouse, Msg, Tone};
-use crate::screens::{Event, Handled, Place, SPECS, Screen, ScreenId, Spec, Subject};
+use crate::msg::{Action, Effect, Link, Msg, Tone};
+use crate::screens::{Event, Place, SPECS, Screen, ScreenId, Spec, Subject};
 use crate::theme::Theme;
+use crate::widgets::text;
 use feed::Feed;
 use overlays::Overlay;
 use requests::{Owner, Requests};
@@ -97,6 +103,9 @@ impl Model {
             dirty: true,
             quit: false,
         };
+        for note in std::mem::take(&mut model.config.notes) {
+            model.toast(Tone::Warn, note);
+        }
         // Nothing is connected, so no screen can have asked for anything.
         let _ = model.settle();
         model
@@ -119,7 +128,7 @@ impl Model {
         let screens = self
             .seen
             .iter()
-            .filter_map(|(id, _)| self.screen(*id)?.wake_at(&self.data));
+            .filter_map(|(id, area)| self.screen(*id)?.wake_at(*area, &self.data));
         screens
             .chain(self.feed.wake_at())
             .chain(self.connect_at)
@@ -131,7 +140,7 @@ impl Model {
     /// When the shown age of the data changes.
     fn age_at(&self) -> Option<f64> {
         let age = self.data.age_s().filter(|_| self.data.is_stale())?;
-        Some(self.data.now + if age < 60.0 { 1.0 } else { 15.0 })
+        Some(self.data.now + text::age_changes_in(age)?)
     }
 
     /// The key map in force.
@@ -171,34 +180,18 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Resync => model.resync(),
         Msg::NoEvents(error) => model.feed_refused(&error),
-        Msg::Directory { id, result } => {
-            let (owner, next) = model.requests.answered(id);
-            let mut effects: Vec<Effect> = next.into_iter().collect();
-            if let Some(Owner::Screen(screen, slot, _)) = owner {
-                let event = Event::Directory {
-                    slot,
-                    result: &result,
-                };
-                effects.extend(model.tell(screen, &event).1);
-            }
-            effects
-        }
+        Msg::Directory { id, result } => model.worked(id, |slot| Event::Directory {
+            slot,
+            result: &result,
+        }),
         Msg::LogGrown { job, stream, bytes } => {
             let stream = stream.as_str();
             model.tell_seen(&Event::LogGrown { job, stream, bytes })
         }
-        Msg::FileSeen { id, result } => {
-            let (owner, next) = model.requests.answered(id);
-            let mut effects: Vec<Effect> = next.into_iter().collect();
-            if let Some(Owner::Screen(screen, slot, _)) = owner {
-                let event = Event::FileSeen {
-                    slot,
-                    result: &result,
-                };
-                effects.extend(model.tell(screen, &event).1);
-            }
-            effects
-        }
+        Msg::FileSeen { id, result } => model.worked(id, |slot| Event::FileSeen {
+            slot,
+            result: &result,
+        }),
         Msg::Quit => {
             model.quit = true;
             Vec::new()
@@ -220,13 +213,12 @@ impl Model {
         let due: Vec<ScreenId> = self
             .seen
             .iter()
-            .map(|(id, _)| *id)
-            .filter(|id| {
-                let at = self
-                    .screen(*id)
-                    .and_then(|screen| screen.wake_at(&self.data));
+            .filter(|(id, area)| {
+                let screen = self.screen(*id);
+                let at = screen.and_then(|screen| screen.wake_at(*area, &self.data));
                 at.is_some_and(|at| at <= now)
             })
+            .map(|(id, _)| *id)
             .collect();
         self.data.now = now;
         self.dirty |= self.toasts.seen(now).count() != seen;
@@ -300,6 +292,20 @@ impl Model {
         effects
     }
 
+    /// A piece of work for a screen is done; `event` makes what the screen is told.
+    fn worked<'a>(
+        &mut self,
+        id: u64,
+        event: impl FnOnce(&'static str) -> Event<'a>,
+    ) -> Vec<Effect> {
+        let (owner, next) = self.requests.answered(id);
+        let mut effects: Vec<Effect> = next.into_iter().collect();
+        if let Some(Owner::Screen(screen, slot, _)) = owner {
+            effects.extend(self.tell(screen, &event(slot)).1);
+        }
+        effects
+    }
+
     fn key(&mut self, key: Key) -> Vec<Effect> {
         if self.overlay.is_some() {
             return self.overlay_key(key);
@@ -336,104 +342,6 @@ impl Model {
             .is_some_and(super::screens::Screen::takes_text)
     }
 
-    fn mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
-        if self.overlay.is_some() {
-            return Vec::new();
-        }
-        match mouse {
-            Mouse::Click(column, row) => self.click(column, row),
-            Mouse::Wheel(_, _, lines) => {
-                let action = if lines > 0 { Action::Down } else { Action::Up };
-                let mut effects = Vec::new();
-                for _ in 0..lines.unsigned_abs().min(10) {
-                    effects.extend(self.tell(self.focused(), &Event::Act(action)).1);
-                }
-                effects
-            }
-        }
-    }
-
-    /// Tell a screen something, and grant what it asks for.
-    pub(super) fn tell(&mut self, id: ScreenId, event: &Event<'_>) -> (Handled, Vec<Effect>) {
-        let area = self.area_of(id);
-        let Some(slot) = self.screens.iter_mut().find(|(spec, _)| spec.id == id) else {
-            return (Handled::No, Vec::new());
-        };
-        let Some(mut screen) = slot.1.take() else {
-            return (Handled::No, Vec::new());
-        };
-        let (mut effects, mut wishes) = (Vec::new(), Vec::new());
-        let mut cx = Cx {
-            screen: id,
-            data: &self.data,
-            area,
-            requests: &mut self.requests,
-            effects: &mut effects,
-            wishes: &mut wishes,
-            dirty: &mut self.dirty,
-        };
-        let handled = screen.update(event, &mut cx);
-        if let Some(slot) = self.screens.iter_mut().find(|(spec, _)| spec.id == id) {
-            slot.1 = Some(screen);
-        }
-        for wish in wishes {
-            effects.extend(self.grant(id, wish));
-        }
-        (handled, effects)
-    }
-
-    fn tell_seen(&mut self, event: &Event<'_>) -> Vec<Effect> {
-        let seen: Vec<ScreenId> = self.seen.iter().map(|(id, _)| *id).collect();
-        seen.into_iter()
-            .flat_map(|id| self.tell(id, event).1)
-            .collect()
-    }
-
-    /// Tell every screen, seen or not, that jobs have changed.
-    pub(super) fn tell_jobs_changed(&mut self, ids: &[i64]) -> Vec<Effect> {
-        let all: Vec<ScreenId> = self.screens.iter().map(|(spec, _)| spec.id).collect();
-        all.into_iter()
-            .flat_map(|id| self.tell(id, &Event::JobsChanged(ids)).1)
-            .collect()
-    }
-
-    /// Tell the user's desktop that jobs have ended.
-    pub(super) fn tell_ended(&mut self, ids: &[i64]) -> Vec<Effect> {
-        let rows: Vec<&Row> = ids
-            .iter()
-            .filter_map(|id| self.data.jobs.get(*id))
-            .collect();
-        let (title, body) = match rows[..] {
-            [] => return Vec::new(),
-            [row] => (
-                format!(
-                    "job {} {}",
-                    row.job.id,
-                    row.job.state.as_str().to_lowercase()
-                ),
-                row.job.name.clone(),
-            ),
-            _ => {
-                let failed = rows
-                    .iter()
-                    .filter(|row| row.job.state.as_str() == "FAILED")
-                    .count();
-                (
-                    format!("{} jobs ended", rows.len()),
-                    format!("{failed} of them failed"),
-                )
-            }
-        };
-        let bad = rows.iter().any(|row| row.job.state.as_str() == "FAILED");
-        let tone = if bad { Tone::Bad } else { Tone::Good };
-        self.toast(tone, format!("{title}: {body}"));
-        if self.config.notify {
-            vec![Effect::Notify { title, body }]
-        } else {
-            Vec::new()
-        }
-    }
-
     fn screen(&self, id: ScreenId) -> Option<&dyn Screen> {
         let (_, screen) = self.screens.iter().find(|(spec, _)| spec.id == id)?;
         screen.as_deref()
@@ -462,6 +370,20 @@ impl Model {
             .map(|(spec, _)| spec)
             .find(|spec| spec.place == Place::DetailOf(self.tab))
             .map(|spec| spec.id)
+    }
+
+    /// Keep a choice of the user, unless `ui.toml` decides about it.
+    pub(super) fn remember(&mut self, chosen: Chosen) -> Vec<Effect> {
+        if self.config.named.has(&chosen) {
+            let what = chosen.what();
+            let text = format!("this holds until you leave: ui.toml sets {what}");
+            self.toast(Tone::Info, text);
+            return Vec::new();
+        }
+        if self.config.remembered.take(chosen) {
+            return vec![Effect::Keep(self.config.remembered.render())];
+        }
+        Vec::new()
     }
 
     pub(super) fn use_theme(&mut self, name: &str) {

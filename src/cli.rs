@@ -2,16 +2,21 @@
 //!
 //! Each command turns its arguments into params, calls the daemon and prints the answer; it decides
 //! nothing about calculations. With `--json` a command writes exactly one JSON document to stdout:
-//! the daemon's `result` object, or `{"error": …}`.
+//! the daemon's `result` object, `{"status": "ok", "data": …}` of the same shape where no daemon is
+//! asked, or `{"error": …}`.
 
 mod call;
 mod cancel;
 mod cat;
+mod changes;
 mod codes;
 mod completions;
+mod continuation;
 mod delete;
 mod doctor;
+mod engines;
 mod files;
+mod import;
 mod jobs;
 mod log;
 mod man;
@@ -19,6 +24,8 @@ mod news;
 mod output;
 mod overview;
 mod params;
+mod plain;
+mod read;
 mod rerun;
 mod results;
 mod session;
@@ -27,15 +34,16 @@ mod submit;
 mod table;
 mod text;
 mod ui;
+mod usage;
 mod wait;
 mod watch;
+mod wording;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use serde_json::json;
 
 pub use crate::submission::{Kind, kind_of};
 pub use output::{Failure, INTERRUPTED, Outcome, USAGE};
@@ -89,6 +97,12 @@ pub enum Command {
     Cancel(cancel::Args),
     /// Submit a job again, from the same input
     Rerun(rerun::Args),
+    /// Go on where a job stopped that did not complete, with what failed set right
+    Continue(continuation::Args),
+    /// Take in a finished calculation that was run by hand
+    Import(import::Args),
+    /// Judge an output and print its results, without a job
+    Read(read::Args),
     /// Remove ended jobs from the list
     Delete(delete::Args),
     /// List the files of a job
@@ -101,6 +115,8 @@ pub enum Command {
     Doctor,
     /// List the codes and what each can do here
     Codes,
+    /// Force engines: install, evaluate, workers, checks
+    Engines(Box<engines::Args>),
     /// Print the completions of a shell
     Completions(completions::Args),
     /// Write the manual pages into a directory
@@ -114,18 +130,13 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: &[OsString]) -> ExitCode {
-    let wants_json = arguments
-        .iter()
-        .take_while(|argument| *argument != "--")
-        .any(|argument| argument == "--json");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error, wants_json),
+        Err(error) => return usage::answer(&error, arguments),
     };
     let session = Session::new(cli.globals);
     let outcome = match cli.command {
-        None if ui::is_wanted(&session, &cli.ui) => ui::run(&session, &cli.ui),
-        None => overview::run(&session),
+        None => ui::run(&session, &cli.ui),
         Some(command) => dispatch(&session, command),
     };
     match outcome {
@@ -143,33 +154,17 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Watch(args) => watch::run(session, &args),
         Command::Cancel(args) => cancel::run(session, &args),
         Command::Rerun(args) => rerun::run(session, &args),
+        Command::Continue(args) => continuation::run(session, &args),
+        Command::Import(args) => import::run(session, &args),
+        Command::Read(args) => read::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),
         Command::Cat(args) => cat::run(session, &args),
         Command::Call(args) => call::run(session, &args),
         Command::Doctor => doctor::run(session),
         Command::Codes => codes::run(session),
-        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Engines(args) => engines::run(session, &args),
+        Command::Completions(args) => completions::run(session, &args, Cli::command()),
         Command::Man(args) => man::run(session, &args, Cli::command()),
     }
-}
-
-/// Help and version go to stdout as clap writes them; a wrong command line is an error document
-/// when one was asked for.
-fn refuse(error: &clap::Error, wants_json: bool) -> ExitCode {
-    if error.use_stderr() && wants_json {
-        let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default();
-        let document = json!({"error": {
-            "code": -32602,
-            "kind": "usage",
-            "message": message.strip_prefix("error: ").unwrap_or(message),
-            "hint": "see: crystalmath --help",
-        }});
-        // Nobody reads any more when this fails.
-        let _ = output::line(&document.to_string());
-        return ExitCode::from(USAGE);
-    }
-    let _ = error.print();
-    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
 }

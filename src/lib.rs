@@ -15,3 +15,4 @@ pub mod screens;
 pub mod submission;
 pub mod theme;
 pub mod widgets;
+pub mod wording;

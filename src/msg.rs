@@ -173,6 +173,8 @@ pub enum Effect {
         /// The second.
         body: String,
     },
+    /// Keep what the user chose, as the text of its file.
+    Keep(String),
     /// List a directory of this machine; the answer comes as [`Msg::Directory`].
     ListDirectory {
         /// Number of the answer.

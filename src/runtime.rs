@@ -6,6 +6,8 @@
 
 mod effects;
 mod input;
+mod keeper;
+mod lines;
 mod pace;
 mod programs;
 mod service;
@@ -25,6 +27,7 @@ use input::Input;
 use pace::Pace;
 use terminal::Screen;
 
+pub use lines::{Quit, Told, tell};
 pub use service::Service;
 #[cfg(feature = "ipc")]
 pub use service::{Daemon, Opener};
@@ -41,6 +44,7 @@ pub fn run(config: Config, service: Box<dyn Service>) -> io::Result<()> {
     // The daemon is reached while the terminal is prepared.
     let mut worker = Worker::new(service, sender.clone());
     worker.carry_out(Effect::Connect { start: true });
+    worker.keep_at(config.state_path.clone());
     let mouse = config.mouse;
     let mut screen = Screen::open(mouse)?;
     let mut model = Model::new(config, screen.size(), unix_now());

@@ -43,7 +43,7 @@
 //!         Handled::Yes
 //!     }
 //!
-//!     fn wake_at(&self, _data: &Data) -> Option<f64> { Some(self.read_at + 60.0) }
+//!     fn wake_at(&self, _: Rect, _: &Data) -> Option<f64> { Some(self.read_at + 60.0) }
 //!
 //!     fn view(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
 //!         buf.set_string(area.x, area.y, "…", cx.theme.style(Role::Title));
@@ -55,6 +55,7 @@ pub mod job;
 pub mod jobs;
 pub mod new_job;
 pub mod units;
+pub mod wording;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -225,6 +226,11 @@ pub trait Screen: std::fmt::Debug + Send {
     /// The actions it does now, in the order of the footer. Movements need not be named.
     fn actions(&self) -> &'static [Action];
 
+    /// Those of them that are of use now, for the footer.
+    fn hints(&self, _data: &Data) -> Vec<Action> {
+        self.actions().to_vec()
+    }
+
     /// Every action it does at some time.
     fn all_actions(&self) -> Vec<Action> {
         self.actions().to_vec()
@@ -249,8 +255,9 @@ pub trait Screen: std::fmt::Debug + Send {
         None
     }
 
-    /// When [`Event::Tick`] is wanted next, while the screen is seen.
-    fn wake_at(&self, _data: &Data) -> Option<f64> {
+    /// When [`Event::Tick`] is wanted next, while the screen is seen in `area`; `None` while nothing in
+    /// it moves by itself.
+    fn wake_at(&self, _area: Rect, _data: &Data) -> Option<f64> {
         None
     }
 }

@@ -2,13 +2,14 @@
 //! variables that travel along. No dialogue with anybody; used by the command line and by the
 //! screen for new jobs, so that both submit the same.
 
+mod deck;
 mod kind;
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-pub use kind::{Kind, is_structure_name, kind_of};
+pub use kind::{Doubt, Kind, is_structure_name, kind_of};
 
 /// The variables that codes read from the client's environment.
 pub const CONTEXT: [&str; 7] = [
@@ -67,9 +68,18 @@ pub struct Parts {
 pub fn code_for(first: Kind, has_engine: bool) -> Option<&'static str> {
     match first {
         Kind::Structure => Some("forces"),
+        Kind::Deck if !has_engine => Some("espresso"),
         Kind::Program if !has_engine => Some("command"),
         _ => has_engine.then_some("forces"),
     }
+}
+
+/// The names of the decks among the files, for a code that runs one of them.
+#[must_use]
+pub fn decks<'a>(code: &str, sources: &'a [Source]) -> Vec<&'a str> {
+    let runs = |source: &&Source| code == "espresso" && source.kind == Kind::Deck;
+    let names = sources.iter().filter(runs);
+    names.map(|source| source.name.as_str()).collect()
 }
 
 /// Structure, files and inputs: what the files mean depends on the code.
@@ -80,10 +90,22 @@ pub fn parts(code: &str, sources: &[Source], inputs: Map<String, Value>) -> Part
         inputs,
         ..Parts::default()
     };
+    // The daemon knows a deck by its name alone.
+    if let Some(deck) = decks(code, sources).first() {
+        parts.inputs.entry("deck").or_insert_with(|| json!(deck));
+    }
     for (index, source) in sources.iter().enumerate() {
         let first = index == 0;
         if first && !runs && (code == "forces" || source.kind == Kind::Structure) {
-            parts.structure = Some(json!({"path": source.path}));
+            let mut structure = json!({"path": source.path});
+            if matches!(
+                source.kind,
+                Kind::Deck | Kind::Either(Doubt::NamedStructure)
+            ) {
+                // Its name says nothing of its format, or the wrong thing.
+                structure["format"] = "pwi".into();
+            }
+            parts.structure = Some(structure);
             continue;
         }
         if first && runs {

@@ -1,5 +1,6 @@
 //! Pieces that screens are made of. They know the theme and nothing of the program.
 
+pub mod ascii;
 pub mod dialog;
 pub mod frame;
 pub mod fuzzy;

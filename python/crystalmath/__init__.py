@@ -10,12 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crystalmath.calculators import calculator
     from crystalmath.client import Client
 
 __version__ = "0.1.0"
-__all__ = ["Client", "__version__"]
+__all__ = ["Client", "__version__", "calculator"]
 
-_ROOMS = {"Client": "crystalmath.client"}
+_ROOMS = {"Client": "crystalmath.client", "calculator": "crystalmath.calculators"}
 
 
 def __getattr__(name: str) -> object:

@@ -6,8 +6,12 @@ Imported by ``server`` after the socket answers, because it loads the database l
 from __future__ import annotations
 
 import os
+import platform
+import sys
+import threading
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from crystalmath import __version__
@@ -18,14 +22,23 @@ from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import DatabaseError
+from crystalmath.forces.pool.door import door_path
+from crystalmath.forces.pool.pool import Pool
+from crystalmath.forces.shipped import DECLARATIONS, WORKER
+from crystalmath.forces.worker.wire import ABI
+from crystalmath.isolation.places import Places
+from crystalmath.isolation.process import Processes
+from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
+from crystalmath.services.forces import ForcesParts, ForcesService
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
 from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports_forces import ReadyEnvironment
 from crystalmath.services.ports_server import ControllerSettings, ServerPort
 from crystalmath.services.pump import Pump, PumpTiming
 from crystalmath.services.steps import Steps
@@ -46,6 +59,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "events": EventsService,
     "jobs": JobsService,
     "codes": CodesService,
+    "forces": ForcesService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
@@ -69,7 +83,19 @@ class CrystalController:
     def __init__(self, settings: ControllerSettings, server: ServerPort) -> None:
         data_dir = settings.data_dir
         cores = os.cpu_count() or 1
-        adapters: tuple[CodeAdapter, ...] = (CommandAdapter(), EspressoAdapter(), ForcesAdapter())
+        self._places = Places(data_dir, DECLARATIONS, settings.engines_dir)
+        provider = Environments(self._places, WorkerKit(WORKER, ABI))
+        adapters: tuple[CodeAdapter, ...] = (
+            CommandAdapter(),
+            EspressoAdapter(),
+            ForcesAdapter(
+                provider,
+                {
+                    "CRYSTALMATH_SOCKET": settings.socket_path,
+                    "CRYSTALMATH_DATA_DIR": str(data_dir),
+                },
+            ),
+        )
         codes = {adapter.name: adapter for adapter in adapters}
         self._server = server
         self._database = data_dir / DATABASE
@@ -105,19 +131,34 @@ class CrystalController:
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores
         )
+        desk = Desk(
+            self._store, codes, WorkerStructureReader(server.run_worker, READ_STRUCTURE_S), cores
+        )
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
-                desk=Desk(
-                    self._store,
-                    codes,
-                    WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
-                    cores,
-                ),
+                desk=desk,
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,
                 wake=self._pump.wake,
+                end_unrecorded=self._pump.end_unrecorded,
+            )
+        )
+        self._pool = Pool(
+            Processes(self._places),
+            settings.forces_limits,
+            door_path(settings.socket_path),
+            driver=_driver(),
+        )
+        self.forces = ForcesService(
+            ForcesParts(
+                provider=provider,
+                pool=self._pool,
+                hub=server.hub,
+                read=desk.read_structure,
+                submit=self.jobs.submit,
+                results=data_dir / "forces" / "results",
             )
         )
 
@@ -137,9 +178,13 @@ class CrystalController:
         self._directories.sweep(self._store.is_known)
         self._logs.start()
         self._pump.start()
+        # Nobody who has just started the daemon shall wait for this.
+        threading.Thread(target=self._store.hold_space, name="reserve", daemon=True).start()
 
     def close(self) -> None:
-        """Stop the pump and close the database. Local jobs go on."""
+        """Stop the pump and the force workers, close the database. Local jobs go on."""
+        self.forces.close()
+        self._pool.close()
         self._pump.stop()
         self._logs.stop()
         self._store.close()
@@ -151,6 +196,23 @@ class CrystalController:
     def live_local_jobs(self) -> int:
         """Jobs on this machine that have not ended: while there are any, the daemon stays."""
         return sum(n for state, n in self._store.counts().items() if state not in TERMINAL)
+
+    def is_needed(self) -> bool:
+        """Whether an idle daemon must stay: for jobs, open data channels, an installation."""
+        return self.live_local_jobs() > 0 or self._pool.clients() > 0 or self.forces.is_busy()
+
+
+def _driver() -> ReadyEnvironment:
+    """The program that stands between an i-PI server and a worker, run by this interpreter."""
+    return ReadyEnvironment(
+        id="host",
+        engine="ipi",
+        python=sys.executable,
+        worker=str(Path(__file__).parent / "calculators" / "drive.py"),
+        declaration="",
+        versions={},
+        python_version=platform.python_version(),
+    )
 
 
 def build(settings: ControllerSettings, server: ServerPort) -> CrystalController:

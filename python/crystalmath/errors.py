@@ -7,6 +7,7 @@
     ├── IllegalTransition
     ├── ConfigError
     ├── InputRejected                    -32000, or -32602 when the bad field is a request parameter
+    │   └── EngineNotInstalled
     ├── OutputUnreadable
     ├── MaterialsError
     ├── IsolationError
@@ -108,6 +109,12 @@ class InvalidParams(InputRejected):
 
     code = INVALID_PARAMS
     kind = "invalid_params"
+
+
+class EngineNotInstalled(InputRejected):
+    """A force engine is known but not installed; ``field`` is where it was named."""
+
+    kind = "engine_not_installed"
 
 
 class OutputUnreadable(CrystalMathError):

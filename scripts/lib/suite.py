@@ -18,13 +18,14 @@ from pathlib import Path
 from outcomes import PYTEST_NOTHING_COLLECTED, Outcome, from_cargo, from_junit
 
 PYTEST_GROUPS = ("unit", "property", "contract", "integration", "e2e")
-GROUPS = ("rust", *PYTEST_GROUPS, "testbed")
+GROUPS = ("rust", *PYTEST_GROUPS, "torch", "testbed")
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 
 NO_TESTBED = "needs the testbed: run with --testbed or CI=true"
 RUN_TESTBED = "CRYSTALMATH_RUN_TESTBED"
 """Tells the tests that they may set the testbed up; a plain pytest skips them."""
 FAST = "needs the testbed: left out by --fast"
+FAST_TORCH = "needs torch, a large download: left out by --fast"
 
 
 def main() -> int:
@@ -38,7 +39,7 @@ def main() -> int:
     for group in groups:
         print(f"== {group}", flush=True)
         started = time.monotonic()
-        outcome = _runner(group, why_no_testbed)()
+        outcome = _runner(group, why_no_testbed, fast=arguments.fast)()
         rows += _render(group, outcome, time.monotonic() - started)
         total.add(outcome)
 
@@ -53,7 +54,9 @@ def _parse_arguments() -> argparse.Namespace:
         prog="test", description="Set up whatever is missing, then run the tests of both languages."
     )
     parser.add_argument(
-        "--fast", action="store_true", help="leave out what needs the testbed in any case"
+        "--fast",
+        action="store_true",
+        help="leave out what needs the testbed in any case, and what needs torch",
     )
     parser.add_argument(
         "--testbed",
@@ -74,15 +77,19 @@ def _why_no_testbed(*, fast: bool, testbed: bool) -> str | None:
     return NO_TESTBED
 
 
-def _runner(group: str, why_no_testbed: str | None) -> Callable[[], Outcome]:
+def _runner(group: str, why_no_testbed: str | None, *, fast: bool) -> Callable[[], Outcome]:
     if group == "rust":
         return _run_cargo
+    if group == "torch":
+        if fast:
+            return lambda: _count_skipped(FAST_TORCH, "torch")
+        return lambda: _run_pytest("tests", "torch")
     if group != "testbed":
-        return lambda: _run_pytest(f"tests/{group}", "not testbed")
+        return lambda: _run_pytest(f"tests/{group}", "not testbed and not torch")
     if why_no_testbed is None:
         os.environ[RUN_TESTBED] = "1"
         return lambda: _run_pytest("tests", "testbed")
-    return lambda: _count_skipped(why_no_testbed)
+    return lambda: _count_skipped(why_no_testbed, "testbed")
 
 
 def _run_cargo() -> Outcome:
@@ -106,10 +113,10 @@ def _run_pytest(folder: str, marks: str) -> Outcome:
         return from_junit(report, ended.returncode)
 
 
-def _count_skipped(reason: str) -> Outcome:
-    """Count the tests that need the testbed without running them."""
+def _count_skipped(reason: str, marks: str) -> Outcome:
+    """Count the tests with a mark without running them."""
     ended = subprocess.run(
-        [*PYTEST, "--collect-only", "-m", "testbed", "tests"],
+        [*PYTEST, "--collect-only", "-m", marks, "tests"],
         check=False,
         stdout=subprocess.PIPE,
         text=True,

@@ -4,13 +4,14 @@
 use serde_json::{Value, json};
 
 use super::Model;
-use super::cx::{Question, error_text};
+use super::cx::Question;
 use super::data::{Mark, Row, is_terminal};
 use super::overlays::{Overlay, Owner as Asker};
 use super::requests::Owner;
 use crate::error::IpcError;
 use crate::msg::{Effect, Tone};
 use crate::rpc::types::{JobOutcome, JobState, OutcomesMeta, Page, Reply, SubmitResult};
+use crate::screens::wording::{error_text, speak};
 
 /// How many names a question shows before it says how many more there are.
 const NAMES: usize = 8;
@@ -211,7 +212,7 @@ impl Model {
             }
         }
         if let Some(first) = refused.first() {
-            let why = first.message.as_deref().unwrap_or("not done");
+            let why = speak(first.message.as_deref().unwrap_or("not done"));
             let text = if refused.len() == 1 {
                 format!("{} job {}: {why}", command.verb(), first.id)
             } else {

@@ -8,9 +8,11 @@ use serde_json::Value;
 use super::Data;
 use super::commands::Command;
 use super::requests::{Owner, Requests};
+use crate::config::Chosen;
 use crate::error::IpcError;
 use crate::msg::{Action, Effect, Program, Tone};
 use crate::rpc::types::JobSummary;
+use crate::screens::wording::error_text;
 use crate::screens::{ScreenId, Subject};
 
 /// A question with Yes and No; No is the default.
@@ -60,6 +62,7 @@ pub(super) enum Wish {
     Zoom(bool),
     Take(Box<JobSummary>),
     Act(Action),
+    Remember(Chosen),
 }
 
 /// What a screen works with during one event.
@@ -156,6 +159,11 @@ impl<'a> Cx<'a> {
         self.effects.push(Effect::Run { program, directory });
     }
 
+    /// Keep a choice of the user for the next start.
+    pub fn remember(&mut self, chosen: Chosen) {
+        self.wishes.push(Wish::Remember(chosen));
+    }
+
     /// Say something, without taking the keys.
     pub fn toast(&mut self, tone: Tone, text: impl Into<String>) {
         self.wishes.push(Wish::Toast(tone, text.into()));
@@ -199,15 +207,5 @@ impl<'a> Cx<'a> {
     /// Give the pane with the keys the whole window, or take it back.
     pub fn zoom(&mut self, zoomed: bool) {
         self.wishes.push(Wish::Zoom(zoomed));
-    }
-}
-
-/// An error in one line, with the hint.
-#[must_use]
-pub fn error_text(error: &IpcError) -> String {
-    let message = error.to_string();
-    match error.hint() {
-        Some(hint) if !message.contains(&hint) => format!("{message} ({hint})"),
-        _ => message,
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::msg::Link;
 use crate::rpc::types::{JobState, JobSummary};
+use crate::widgets::text;
 
 /// The shared data. Screens read it; only `app` changes it.
 #[derive(Debug, Default)]
@@ -69,6 +70,17 @@ impl Data {
         };
         Some(elapsed + (until - row.received_at).max(0.0))
     }
+
+    /// When what is shown of the time that this job runs says something else; `None` while it stands.
+    /// On whole seconds, so that many jobs change together.
+    #[must_use]
+    pub fn elapsed_changes_at(&self, row: &Row) -> Option<f64> {
+        if row.job.state != JobState::Running || !self.is_live() {
+            return None;
+        }
+        let after = text::so_far_changes_in(self.elapsed_s(row)?)?;
+        Some((self.now + after).ceil())
+    }
 }
 
 /// How the list was last read.
@@ -120,12 +132,37 @@ pub struct Row {
     pub received_at: f64,
     /// What was asked for since.
     pub mark: Option<Mark>,
+    /// What a search looks through, in lower case: name, formula, number and tags, a line each.
+    pub words: Box<str>,
 }
 
-/// The jobs by number.
+impl Row {
+    /// What the daemon says `now`.
+    #[must_use]
+    pub fn new(job: JobSummary, now: f64) -> Self {
+        let number = job.id.to_string();
+        let formula = job.formula.as_deref().unwrap_or_default();
+        let tags = job.tags.iter().map(String::as_str);
+        let words: Vec<&str> = [job.name.as_str(), formula, number.as_str()]
+            .into_iter()
+            .chain(tags)
+            .collect();
+        Self {
+            words: words.join("\n").to_lowercase().into(),
+            received_at: now,
+            mark: None,
+            job,
+        }
+    }
+}
+
+/// The jobs. They stand one behind the other, as they came: going through all of them is what a
+/// filter or an order costs.
 #[derive(Debug, Default)]
 pub struct JobStore {
-    rows: HashMap<i64, Row>,
+    rows: Vec<Row>,
+    /// Where each is, by its number.
+    places: HashMap<i64, usize>,
     counts: HashMap<JobState, usize>,
     /// Rises with every change.
     pub version: u64,
@@ -141,12 +178,16 @@ impl JobStore {
     /// The row of a job.
     #[must_use]
     pub fn get(&self, id: i64) -> Option<&Row> {
-        self.rows.get(&id)
+        self.rows.get(*self.places.get(&id)?)
+    }
+
+    fn get_mut(&mut self, id: i64) -> Option<&mut Row> {
+        self.rows.get_mut(*self.places.get(&id)?)
     }
 
     /// Every row, in no order.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.rows.values()
+        self.rows.iter()
     }
 
     /// How many there are.
@@ -186,7 +227,7 @@ impl JobStore {
     /// Take in what the daemon says about one job. Older news than what is here changes nothing,
     /// unless it is what a list has `now`.
     pub(super) fn put(&mut self, job: JobSummary, now: f64, from_list: bool) -> Put {
-        let before = self.rows.get(&job.id);
+        let before = self.get(job.id);
         let mut mark = before.and_then(|row| row.mark);
         let mut put = Put::Changed;
         if let Some(row) = before {
@@ -207,18 +248,27 @@ impl JobStore {
         let was = before.map(|row| row.job.state.clone());
         self.counted(was.as_ref(), Some(&job.state));
         let row = Row {
-            received_at: now,
             mark,
-            job,
+            ..Row::new(job, now)
         };
-        self.rows.insert(row.job.id, row);
+        if let Some(old) = self.get_mut(row.job.id) {
+            *old = row;
+        } else {
+            self.places.insert(row.job.id, self.rows.len());
+            self.rows.push(row);
+        }
         put
     }
 
     pub(super) fn remove(&mut self, id: i64) {
-        if let Some(row) = self.rows.remove(&id) {
-            self.counted(Some(&row.job.state), None);
+        let Some(place) = self.places.remove(&id) else {
+            return;
+        };
+        let row = self.rows.swap_remove(place);
+        if let Some(moved) = self.rows.get(place) {
+            self.places.insert(moved.job.id, place);
         }
+        self.counted(Some(&row.job.state), None);
     }
 
     /// Keep only the rows that `keep` wants.
@@ -234,14 +284,14 @@ impl JobStore {
     }
 
     pub(super) fn mark(&mut self, id: i64, mark: Option<Mark>) {
-        if let Some(row) = self.rows.get_mut(&id) {
+        if let Some(row) = self.get_mut(id) {
             row.mark = mark;
             self.version += 1;
         }
     }
 
     pub(super) fn set_state(&mut self, id: i64, state: &JobState) {
-        let Some(row) = self.rows.get_mut(&id) else {
+        let Some(row) = self.get_mut(id) else {
             return;
         };
         if !is_terminal(&row.job.state) {

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::Model;
-use crate::msg::Link;
+use crate::msg::{Action, Link};
 use crate::screens::ScreenId;
 use crate::widgets::text;
 
@@ -164,6 +164,72 @@ pub(super) fn tabs(model: &Model, header: Rect) -> Vec<Tab> {
             };
             from = to;
             tab
+        })
+        .collect()
+}
+
+/// A key that works here, in the footer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hint {
+    pub action: Action,
+    pub key: String,
+    pub from: u16,
+    pub to: u16,
+}
+
+/// The keys of the footer, as many as fit; help and palette always do. None while keys are text.
+pub(super) fn hints(model: &Model, footer: Rect) -> Vec<Hint> {
+    if model.takes_text() && model.overlay.is_none() {
+        return Vec::new();
+    }
+    let own = model.screen(model.focused());
+    let own = own.map_or_else(Vec::new, |screen| screen.hints(&model.data));
+    let opens = |action: &Action| {
+        let mut specs = model.screens.iter().map(|(spec, _)| spec);
+        specs.any(|spec| spec.opened_by == Some(*action))
+    };
+    let always = [Action::Palette, Action::Help];
+    let room = |action: Action| {
+        let key = model.keymap.main_key(action);
+        let columns = text::width(&key) + text::width(action.info().title) + 3;
+        u16::try_from(columns).unwrap_or(u16::MAX)
+    };
+    let tail: u16 = always.iter().map(|action| room(*action)).sum();
+    let mut left = footer.width.saturating_sub(tail + 1);
+    // What opens something else comes first where one looks around, last where one is at something.
+    let opening: Vec<Action> = model.actions_here().filter(opens).collect();
+    let on_tab = model.focused() == model.tab;
+    let (first, then) = if on_tab {
+        (opening, own)
+    } else {
+        (own, opening)
+    };
+    let mut fitting: Vec<Action> = first
+        .into_iter()
+        .chain(then)
+        .filter(|action| !model.keymap.keys(*action).is_empty())
+        .take_while(|action| {
+            let fits = left.checked_sub(room(*action));
+            left = fits.unwrap_or(left);
+            fits.is_some()
+        })
+        .collect();
+    fitting.extend(always);
+    let mut from = footer.x + 1;
+    fitting
+        .into_iter()
+        .map(|action| {
+            // Two blanks part it from the next one.
+            let to = from + room(action) - 2;
+            let key = model.keymap.main_key(action);
+            let hint = Hint {
+                action,
+                key,
+                from,
+                to,
+            };
+            from = to + 2;
+            hint
         })
         .collect()
 }

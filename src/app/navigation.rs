@@ -1,8 +1,8 @@
 //! Which screen is seen and has the keys, and what an action does before or after the screen.
 
+use super::Model;
 use super::cx::{Choice, Picker, Wish};
 use super::overlays::{Overlay, Owner};
-use super::{Model, layout};
 use crate::msg::{Action, Effect, Link, Scope, Tone};
 use crate::screens::{Event, Handled, Place, ScreenId, Subject};
 use crate::widgets::input::TextLine;
@@ -122,9 +122,9 @@ impl Model {
     }
 
     fn back(&mut self) {
-        if !self.toasts.dismiss(self.data.now) {
-            self.leave();
-        }
+        // A message must not take the key from what it covers.
+        self.toasts.dismiss(self.data.now);
+        self.leave();
     }
 
     /// One level up: out of the topmost screen, out of the detail pane.
@@ -135,7 +135,7 @@ impl Model {
         }
     }
 
-    fn has_subject(&self) -> bool {
+    pub(super) fn has_subject(&self) -> bool {
         self.screen(self.tab)
             .is_some_and(|tab| tab.selected().is_some())
     }
@@ -199,11 +199,12 @@ impl Model {
             Wish::Zoom(zoomed) => self.zoomed = zoomed,
             Wish::Take(job) => return self.feed_told(vec![*job]),
             Wish::Act(action) => return self.act(action),
+            Wish::Remember(chosen) => return self.remember(chosen),
         }
         Vec::new()
     }
 
-    fn open(&mut self, id: ScreenId, subject: Option<Subject>) -> Vec<Effect> {
+    pub(super) fn open(&mut self, id: ScreenId, subject: Option<Subject>) -> Vec<Effect> {
         self.dirty = true;
         let mut effects = Vec::new();
         if subject.is_some() {
@@ -245,39 +246,36 @@ impl Model {
         self.open(ScreenId::Jobs, Some(subject))
     }
 
-    /// A click: a tab, a pane, or a place within it.
-    pub(super) fn click(&mut self, column: u16, row: u16) -> Vec<Effect> {
-        let position = ratatui::layout::Position::new(column, row);
-        let panes = self.panes();
-        if panes.header.contains(position) {
-            let hit = layout::tabs(self, panes.header)
-                .into_iter()
-                .find(|tab| (tab.from..tab.to).contains(&column));
-            return hit.map_or_else(Vec::new, |tab| self.open(tab.id, None));
-        }
-        let Some(pane) = panes
-            .panes
-            .iter()
-            .find(|pane| pane.frame.contains(position))
-        else {
-            return Vec::new();
+    /// A job that was removed while it had the keys: back to the list, so that no key meant for it
+    /// goes to the next one.
+    fn leave_what_is_gone(&mut self) {
+        let Some(detail) = self.detail().filter(|_| self.focus_detail) else {
+            return;
         };
-        let id = pane.id;
-        if self.over.is_empty() {
-            self.focus_detail = self.detail() == Some(id);
-            self.dirty = true;
+        let shown = self.shown.iter().find(|(id, _)| *id == detail);
+        let Some(Subject::Job(id)) = shown.and_then(|(_, subject)| *subject) else {
+            return;
+        };
+        if self.data.jobs.get(id).is_none() {
+            self.focus_detail = false;
+            self.zoomed = false;
+            if !self.over.is_empty() {
+                return;
+            }
+            if matches!(
+                self.overlay,
+                Some(Overlay::Confirm { .. } | Overlay::Pick { .. })
+            ) {
+                self.overlay = None;
+            }
+            self.toast(Tone::Info, format!("job {id} was removed"));
         }
-        let inner = pane.inner;
-        if !inner.contains(position) {
-            return Vec::new();
-        }
-        let event = Event::Click(column - inner.x, row - inner.y);
-        self.tell(id, &event).1
     }
 
     /// Tell the screens what has changed about being seen; every update ends with it.
     pub(super) fn settle(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
+        self.leave_what_is_gone();
         if self.focus_detail && !self.has_subject() {
             self.focus_detail = false;
             self.zoomed = false;

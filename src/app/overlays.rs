@@ -5,6 +5,7 @@ use super::Model;
 use super::commands::Command;
 use super::cx::{Picker, Question};
 use super::palette::Palette;
+use crate::config::Chosen;
 use crate::keymap::{Code, Key};
 use crate::msg::{Action, Edit, Effect};
 use crate::screens::{Event, ScreenId};
@@ -124,7 +125,7 @@ impl Model {
             Some(Edit::Cancel | Edit::Submit) => return Vec::new(),
             Some(Edit::Insert(text)) if text == "?" && input.is_empty() => return Vec::new(),
             Some(edit) => {
-                if let Some(to) = scrolled(&edit, scroll, page, self.help_lines(input.text()).len())
+                if let Some(to) = scrolled(&edit, scroll, page, self.help_rows(input.text()).len())
                 {
                     scroll = to;
                 } else {
@@ -250,8 +251,12 @@ impl Model {
                 };
                 self.tell(*screen, &event).1
             }
-            // The theme is in force since the cursor came to it.
-            Owner::Theme(_) | Owner::Command(..) => Vec::new(),
+            // It is in force since the cursor came to it.
+            Owner::Theme(before) => match names.into_iter().next() {
+                Some(name) if name != *before => self.remember(Chosen::Theme(name)),
+                _ => Vec::new(),
+            },
+            Owner::Command(..) => Vec::new(),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The command palette: every action by its name, jobs by number or name; what was used lately
 //! stands first.
 
+use std::cmp::Reverse;
+
 use super::Model;
 use super::overlays::Overlay;
 use crate::msg::{Action, Edit, Effect};
 use crate::screens::Subject;
-use crate::widgets::fuzzy;
+use crate::widgets::fuzzy::Typed;
 use crate::widgets::input::TextLine;
 
 /// How many jobs are offered at most.
@@ -93,12 +95,13 @@ impl Model {
         {
             return self.job_entries(action, rest.trim());
         }
+        let typed = Typed::new(text);
         let mut scored: Vec<(i64, Entry)> = self
             .actions_here()
             .filter_map(|action| {
                 let info = action.info();
-                let by_name = fuzzy::score(text.trim(), info.name);
-                let by_help = fuzzy::score(text.trim(), info.help).map(|score| score - 200);
+                let by_name = typed.score(info.name);
+                let by_help = typed.score(info.help).map(|score| score - 200);
                 let score = by_name.max(by_help)?;
                 let recent = self.recent.iter().position(|known| *known == action);
                 let bonus = recent.map_or(0, |at| 40 - i64::try_from(at).unwrap_or(0));
@@ -138,25 +141,30 @@ impl Model {
     }
 
     fn job_entries(&self, action: Action, text: &str) -> Vec<Entry> {
-        let mut found: Vec<(i64, i64, &str)> = self
+        let typed = Typed::new(text);
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let by_number = |id: i64| {
+            let number = is_number.then(|| id.to_string())?;
+            let starts = number.starts_with(text);
+            starts.then_some(if number == text { 1000 } else { 500 })
+        };
+        let mut found: Vec<(Reverse<(i64, i64)>, &str)> = self
             .data
             .jobs
             .rows()
             .filter_map(|row| {
-                let number = row.job.id.to_string();
-                let by_id =
-                    number
-                        .starts_with(text)
-                        .then_some(if number == text { 1000 } else { 500 });
-                let score = by_id.max(fuzzy::score(text, &row.job.name))?;
-                Some((score, row.job.id, row.job.name.as_str()))
+                let score = by_number(row.job.id).max(typed.score(&row.job.name))?;
+                Some((Reverse((score, row.job.id)), row.job.name.as_str()))
             })
             .collect();
-        found.sort_unstable_by_key(|(score, id, _)| std::cmp::Reverse((*score, *id)));
+        if found.len() > JOBS {
+            found.select_nth_unstable(JOBS);
+            found.truncate(JOBS);
+        }
+        found.sort_unstable();
         found
             .into_iter()
-            .take(JOBS)
-            .map(|(_, id, name)| Entry {
+            .map(|(Reverse((_, id)), name)| Entry {
                 action,
                 subject: Some(Subject::Job(id)),
                 title: format!("{} {id}", action.info().name),

@@ -1,6 +1,7 @@
 //! Draws the model. Pure: the same model gives the same picture.
 
 mod overlay;
+mod places;
 
 use std::cell::Cell;
 
@@ -9,13 +10,24 @@ use ratatui::layout::{Position, Rect};
 
 use super::layout::{self, Panes};
 use super::{ListState, Model};
+pub(super) use places::Hit;
+
 use crate::msg::{Action, Link, Tone};
 use crate::screens::ViewCx;
 use crate::theme::{Role, Theme};
-use crate::widgets::{dialog, frame, text};
+use crate::widgets::{ascii, dialog, frame, text};
 
 /// Draw everything; gives the place of the terminal's cursor, if it is to be seen.
 pub fn draw(model: &Model, buf: &mut Buffer) -> Option<Position> {
+    let cursor = draw_window(model, buf);
+    if model.theme.glyphs().ascii {
+        ascii::only(buf, cursor)
+    } else {
+        cursor
+    }
+}
+
+fn draw_window(model: &Model, buf: &mut Buffer) -> Option<Position> {
     let window = buf.area;
     buf.set_style(window, model.theme.style(Role::Text));
     let panes = model.panes();
@@ -158,7 +170,7 @@ fn draw_panes(model: &Model, panes: &Panes, buf: &mut Buffer, cursor: &Cell<Opti
     }
 }
 
-/// The keys that work here, as many as fit; help and palette always do.
+/// The keys that work here.
 fn footer(model: &Model, area: Rect, buf: &mut Buffer) {
     let theme = &model.theme;
     let bar = theme.style(Role::Bar);
@@ -168,55 +180,18 @@ fn footer(model: &Model, area: Rect, buf: &mut Buffer) {
         text::put(buf, (area.x, area.y), words, area.width, bar);
         return;
     }
-    let always = [Action::Palette, Action::Help];
-    let own = model
-        .screen(model.focused())
-        .map_or(&[][..], |screen| screen.actions());
-    let opening = model.actions_here().filter(|action| {
-        model
-            .screens
-            .iter()
-            .any(|(spec, _)| spec.opened_by == Some(*action))
-    });
-    let shown: Vec<Action> = opening.chain(own.iter().copied()).collect();
-    let hint = |action: Action| {
-        let key = model.keymap.main_key(action);
-        let columns = text::width(&key) + text::width(action.info().title) + 3;
-        (key, action.info().title, columns)
-    };
-    let tail: usize = always.iter().map(|action| hint(*action).2).sum();
-    let mut left = usize::from(area.width).saturating_sub(tail + 1);
-    let mut x = area.x + 1;
-    let mut write = |(key, title, _): (String, &str, usize)| {
-        if key.is_empty() {
-            return;
-        }
-        x = text::put(
-            buf,
-            (x, area.y),
-            &key,
-            area.right() - x,
-            bar.patch(theme.style(Role::Key)),
-        );
-        let title = format!(" {title}  ");
-        x = text::put(
+    for hint in layout::hints(model, area) {
+        let left = area.right().saturating_sub(hint.from);
+        let key = bar.patch(theme.style(Role::Key));
+        let x = text::put(buf, (hint.from, area.y), &hint.key, left, key);
+        let title = format!(" {}", hint.action.info().title);
+        text::put(
             buf,
             (x, area.y),
             &title,
             area.right().saturating_sub(x),
             bar,
         );
-    };
-    for action in shown {
-        let hint = hint(action);
-        if hint.2 > left {
-            break;
-        }
-        left -= hint.2;
-        write(hint);
-    }
-    for action in always {
-        write(hint(action));
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         }
         Some(text) => parse(text)?,
     };
-    output::document(&session.ask(&args.method, params)?)?;
+    let result = session.ask(&args.method, params).map_err(Failure::Wire)?;
+    output::document(&result)?;
     Ok(0)
 }
 

@@ -2,6 +2,7 @@
 
 use super::output::{self, Outcome};
 use super::session::Session;
+use super::wording;
 use crate::rpc::types::{CancelJobsParams, JobOutcome, JobState, calls};
 
 /// Arguments of `cancel`.
@@ -42,6 +43,7 @@ pub(super) fn report(
     for outcome in outcomes {
         let lead = format!("job {}", outcome.id);
         let message = outcome.message.as_deref().unwrap_or_default();
+        let message = &*wording::speak(message, Some(outcome.id));
         if outcome.ok {
             let state = outcome.state.as_ref().map(JobState::as_str);
             let said: Vec<&str> = state

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::output::{self, Outcome};
 use super::session::Session;
 use super::text;
+use super::wording;
 use crate::error::Result;
 use crate::ipc::paths;
 use crate::rpc::SCHEMA_SHA256;
@@ -128,7 +129,7 @@ fn render(check: &Check, colour: bool) -> String {
         let _ = write!(
             line,
             "\n{indent}hint: {}",
-            text::wrap(hint, width - 6, &indent)
+            text::wrap(&wording::speak(hint, None), width - 6, &indent)
         );
     }
     line

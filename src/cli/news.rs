@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::ipc::IpcClient;
-use crate::rpc::types::{Event, JobSummary, LogGrown};
+use crate::rpc::types::{Event, InstallTask, JobSummary, LogGrown};
 use crate::rpc::{ConnState, EventSource as _, Notification, Subscription};
 
 const CAPABILITY: &str = "events";
@@ -22,6 +22,8 @@ pub enum Told {
     Removed(i64),
     /// An output has grown.
     Log(LogGrown),
+    /// An installation goes on, or has ended.
+    Install(Box<InstallTask>),
     /// Something may have been missed.
     LookAgain,
     /// There is no connection now.
@@ -71,7 +73,8 @@ impl News {
                     Event::JobRemoved(removed) => return Told::Removed(removed.id),
                     Event::Log(log) => return Told::Log(log),
                     Event::Resync(_) => return Told::LookAgain,
-                    Event::Event(_) | Event::Other => {}
+                    Event::Install(changed) => return Told::Install(Box::new(changed.install)),
+                    Event::Event(_) | Event::Engine(_) | Event::Worker(_) | Event::Other => {}
                 }
             }
             match self.told.recv_timeout(patience) {

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use serde_json::{Value, json};
 
+use super::wording;
 use crate::error::IpcError;
 
 /// Exit code of a wrong command line or an unusable argument.
@@ -19,6 +20,8 @@ pub type Outcome = Result<u8, Failure>;
 pub enum Failure {
     /// The daemon's answer, or the way to it.
     Ipc(IpcError),
+    /// The same, for somebody who has typed the words of the wire.
+    Wire(IpcError),
     /// An argument that cannot be used.
     Usage {
         /// What is wrong.
@@ -62,7 +65,8 @@ impl Failure {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Unfinished { exit, .. } => *exit,
-            Self::Ipc(_) | Self::Io(..) => 1,
+            Self::Ipc(error) | Self::Wire(error) if wording::blames_argument(error) => USAGE,
+            Self::Ipc(_) | Self::Wire(_) | Self::Io(..) => 1,
             Self::BrokenPipe => 0,
         }
     }
@@ -72,29 +76,17 @@ impl Failure {
     pub fn document(&self) -> Value {
         let mut error = match self {
             Self::Ipc(error) => {
-                let mut document = json!({
-                    "code": error.code(),
-                    "kind": error.kind(),
-                    "message": error.to_string(),
-                    "hint": error.hint(),
-                });
-                if let Some(field) = error.field() {
-                    document["field"] = json!(field);
+                let mut document = ipc_document(error);
+                if let IpcError::Rpc { .. } = error {
+                    document["message"] = json!(wording::faults(error).join("; "));
+                    document["hint"] = json!(wording::hint(error));
                 }
-                match error {
-                    IpcError::StartFailed(failure) => {
-                        document["log_path"] = json!(failure.log_path);
-                        document["tail"] = json!(failure.tail);
-                        document["tried"] = json!(failure.tried);
-                    }
-                    IpcError::Rpc { data, .. } => {
-                        document["retryable"] = data["retryable"].clone();
-                        document["trace_id"] = data["trace_id"].clone();
-                    }
-                    _ => {}
+                if let Some(argument) = error.field().and_then(wording::argument) {
+                    document["argument"] = json!(argument);
                 }
                 document
             }
+            Self::Wire(error) => ipc_document(error),
             Self::Usage { message, hint } => {
                 json!({"code": -32602, "kind": "usage", "message": message, "hint": hint})
             }
@@ -117,7 +109,8 @@ impl Failure {
     #[must_use]
     pub fn render(&self) -> String {
         match self {
-            Self::Ipc(error) => error.render(),
+            Self::Ipc(error @ IpcError::Rpc { .. }) => wording::render(error),
+            Self::Ipc(error) | Self::Wire(error) => error.render(),
             Self::Usage {
                 message,
                 hint: None,
@@ -141,6 +134,32 @@ impl Failure {
             Self::BrokenPipe => String::new(),
         }
     }
+}
+
+/// A failure of the connection, or the daemon's error answer, for scripts.
+fn ipc_document(error: &IpcError) -> Value {
+    let mut document = json!({
+        "code": error.code(),
+        "kind": error.kind(),
+        "message": error.to_string(),
+        "hint": error.hint(),
+    });
+    if let Some(field) = error.field() {
+        document["field"] = json!(field);
+    }
+    match error {
+        IpcError::StartFailed(failure) => {
+            document["log_path"] = json!(failure.log_path);
+            document["tail"] = json!(failure.tail);
+            document["tried"] = json!(failure.tried);
+        }
+        IpcError::Rpc { data, .. } => {
+            document["retryable"] = data["retryable"].clone();
+            document["trace_id"] = data["trace_id"].clone();
+        }
+        _ => {}
+    }
+    document
 }
 
 /// Write text to stdout as it is.

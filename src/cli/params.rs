@@ -22,21 +22,37 @@ pub fn key_value(text: &str) -> Result<(String, Value), String> {
     }
 }
 
-/// The path as the daemon can use it, which has another current directory.
+/// The path of a file as the daemon can use it, which has another current directory.
 ///
 /// # Errors
 /// The path is not text, or there is no such file.
 pub fn absolute_file(path: &Path) -> Result<String, Failure> {
-    let found = std::fs::metadata(path).map_err(|error| Failure::Usage {
-        message: format!("{}: {error}", path.display()),
-        hint: None,
-    })?;
-    if !found.is_file() {
+    if !found(path)?.is_file() {
         return Err(Failure::Usage {
             message: format!("{} is not a file", path.display()),
             hint: None,
         });
     }
+    absolute(path)
+}
+
+/// The path of a file or directory, in the same way.
+///
+/// # Errors
+/// The path is not text, or there is nothing.
+pub fn absolute_path(path: &Path) -> Result<String, Failure> {
+    found(path)?;
+    absolute(path)
+}
+
+fn found(path: &Path) -> Result<std::fs::Metadata, Failure> {
+    std::fs::metadata(path).map_err(|error| Failure::Usage {
+        message: format!("{}: {error}", path.display()),
+        hint: None,
+    })
+}
+
+fn absolute(path: &Path) -> Result<String, Failure> {
     let absolute = std::path::absolute(path)
         .map_err(|error| Failure::Io(path.display().to_string(), error))?;
     absolute
@@ -44,7 +60,7 @@ pub fn absolute_file(path: &Path) -> Result<String, Failure> {
         .into_string()
         .map_err(|path| Failure::Usage {
             message: format!("{} is not valid UTF-8", path.display()),
-            hint: Some("give the file another name".into()),
+            hint: Some("give it another name".into()),
         })
 }
 

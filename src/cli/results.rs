@@ -4,7 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::text;
-use crate::rpc::types::Job;
+use super::wording;
+use crate::rpc::types::{Job, ReadOutputResult};
 
 const LABEL: usize = 15;
 
@@ -22,16 +23,23 @@ pub(super) fn field(label: &str, value: &str) -> String {
 #[must_use]
 pub fn render(job: &Job, colour: bool) -> String {
     let mut lines = vec![headline(job, colour)];
-    lines.extend(
-        job.message
-            .as_deref()
-            .map(|message| field("message", message)),
-    );
-    lines.extend(job.hint.as_deref().map(|hint| field("hint", hint)));
-    lines.extend(numbers(job));
+    lines.extend(words(job.message.as_ref(), job.hint.as_ref(), Some(job.id)));
+    lines.extend(numbers(&Numbers::of_job(job)));
     lines.extend(origin(job));
     lines.extend(job.warnings.iter().map(|warning| field("warning", warning)));
     lines.join("\n")
+}
+
+/// What was said about the end, and what to do next.
+pub(super) fn words(
+    message: Option<&String>,
+    hint: Option<&String>,
+    job: Option<i64>,
+) -> Vec<String> {
+    [("message", message), ("hint", hint)]
+        .into_iter()
+        .filter_map(|(label, text)| Some(field(label, &wording::speak(text?, job))))
+        .collect()
 }
 
 fn headline(job: &Job, colour: bool) -> String {
@@ -56,53 +64,117 @@ fn headline(job: &Job, colour: bool) -> String {
     )
 }
 
+/// What the numbers of a result are taken from, whether a job or an output has them.
+pub(super) struct Numbers<'a> {
+    formula: Option<&'a str>,
+    n_atoms: Option<i64>,
+    energy_ev: Option<f64>,
+    energy_per_atom_ev: Option<f64>,
+    converged: Option<bool>,
+    results: &'a Map<String, Value>,
+}
+
+impl<'a> Numbers<'a> {
+    /// Those of a job.
+    pub(super) fn of_job(job: &'a Job) -> Self {
+        Self {
+            formula: job.formula.as_deref(),
+            n_atoms: job.n_atoms,
+            energy_ev: job.science.energy_ev,
+            energy_per_atom_ev: job.science.energy_per_atom_ev,
+            converged: job.science.converged,
+            results: &job.results,
+        }
+    }
+
+    /// Those of an output.
+    pub(super) fn of_output(found: &'a ReadOutputResult) -> Self {
+        Self {
+            formula: found.formula.as_deref(),
+            n_atoms: found.n_atoms,
+            energy_ev: found.energy_ev,
+            energy_per_atom_ev: number(&found.results, "energy_per_atom_ev"),
+            converged: found.converged,
+            results: &found.results,
+        }
+    }
+}
+
 /// The numbers that a person looks for first.
-pub(super) fn numbers(job: &Job) -> Vec<String> {
-    let results = &job.results;
+pub(super) fn numbers(found: &Numbers<'_>) -> Vec<String> {
+    let results = found.results;
     let mut lines = Vec::new();
-    if let Some(formula) = &job.formula {
-        let atoms = job
-            .n_atoms
-            .map(|n| format!(", {n} atoms"))
-            .unwrap_or_default();
-        lines.push(field("structure", &format!("{formula}{atoms}")));
+    if let Some(formula) = found.formula {
+        let atoms = found.n_atoms.map(|n| format!(", {n} atoms"));
+        lines.push(field(
+            "structure",
+            &format!("{formula}{}", atoms.unwrap_or_default()),
+        ));
     }
     if let Some([lengths, angles]) = lattice(results) {
         lines.push(field("lattice", &lengths));
         lines.push(field("", &angles));
     }
-    if let Some(volume) = number(results, "volume_angstrom3") {
-        lines.push(field("volume", &format!("{volume:.4} Å³")));
-    }
-    if let Some(energy) = job.science.energy_ev {
-        let each = job
-            .science
-            .energy_per_atom_ev
-            .map(|e| format!(" ({e:.6} eV per atom)"));
-        lines.push(field(
-            "energy",
-            &format!("{energy:.6} eV{}", each.unwrap_or_default()),
-        ));
-    }
-    if let Some(fmax) = number(results, "fmax_ev_per_a") {
-        lines.push(field("largest force", &format!("{fmax:.3e} eV/Å")));
-    }
-    if let Some(pressure) = number(results, "pressure_gpa") {
-        // Rounding noise around zero must not print as -0.0000.
-        let shown = if pressure.abs() < 5e-5 { 0.0 } else { pressure };
-        lines.push(field("pressure", &format!("{shown:.4} GPa")));
-    }
-    if let Some(steps) = results.get("n_steps").and_then(Value::as_i64) {
-        let converged = match job.science.converged {
-            Some(true) => ", converged",
-            Some(false) => ", NOT converged",
-            None => "",
-        };
-        lines.push(field("steps", &format!("{steps}{converged}")));
-    } else if let Some(code) = results.get("exit_code").and_then(Value::as_i64) {
-        lines.push(field("exit code", &code.to_string()));
-    }
+    let mut put = |label: &str, value: Option<String>| {
+        lines.extend(value.map(|value| field(label, &value)));
+    };
+    let number = |name: &str| number(results, name);
+    put(
+        "volume",
+        number("volume_angstrom3").map(|v| format!("{v:.4} Å³")),
+    );
+    put("energy", energy(found));
+    put(
+        "largest force",
+        number("fmax_ev_per_a").map(|f| format!("{f:.3e} eV/Å")),
+    );
+    // Rounding noise around zero must not print as -0.0000.
+    let pressure = number("pressure_gpa").map(|p| if p.abs() < 5e-5 { 0.0 } else { p });
+    put("pressure", pressure.map(|p| format!("{p:.4} GPa")));
+    put(
+        "Fermi level",
+        number("fermi_ev").map(|e| format!("{e:.4} eV")),
+    );
+    put("gap", number("gap_ev").map(|e| format!("{e:.4} eV")));
+    put(
+        "magnetisation",
+        number("magnetisation_mu_b").map(|m| format!("{m:.2} μB")),
+    );
+    lines.extend(effort(found));
     lines
+}
+
+fn energy(found: &Numbers<'_>) -> Option<String> {
+    let each = found
+        .energy_per_atom_ev
+        .map(|energy| format!(" ({energy:.6} eV per atom)"));
+    let energy = found.energy_ev?;
+    Some(format!("{energy:.6} eV{}", each.unwrap_or_default()))
+}
+
+/// How many steps it took, and whether that was enough.
+fn effort(found: &Numbers<'_>) -> Option<String> {
+    let count = |name: &str| found.results.get(name).and_then(Value::as_i64);
+    let iterations = found
+        .results
+        .get("scf")
+        .and_then(|scf| scf["iterations"].as_i64());
+    let converged = match found.converged {
+        Some(true) => ", converged",
+        Some(false) => ", NOT converged",
+        None => "",
+    };
+    if let Some(steps) = count("n_steps").or(count("n_ionic_steps")) {
+        return Some(field("steps", &format!("{steps}{converged}")));
+    }
+    let dynamics = found.results.get("md").and_then(|md| md["steps"].as_i64());
+    if let Some(steps) = dynamics {
+        return Some(field("MD steps", &steps.to_string()));
+    }
+    if let Some(iterations) = iterations.filter(|count| *count > 0) {
+        return Some(field("SCF", &format!("{iterations} iterations{converged}")));
+    }
+    count("exit_code").map(|code| field("exit code", &code.to_string()))
 }
 
 /// Lengths and angles of the cell.
@@ -129,8 +201,28 @@ fn number(map: &Map<String, Value>, name: &str) -> Option<f64> {
 
 /// Where the numbers come from: engine or program with its version, and the job.
 fn origin(job: &Job) -> Vec<String> {
-    let engine = job.results.get("engine").and_then(Value::as_object);
-    let program = engine.unwrap_or(&job.provenance.program);
+    let mut lines = program(&job.results, Some(&job.provenance.program));
+    lines.push(field(
+        "from",
+        &format!("job {} ({}), {}", job.id, job.uuid, job.directory),
+    ));
+    if job.directory_gone {
+        let gone = "GONE: it was deleted or moved by hand; what is shown here is what the database \
+                    knows";
+        lines.push(field("directory", gone));
+    }
+    lines
+}
+
+/// The engine or program that computed the results, with its version.
+pub(super) fn program(
+    results: &Map<String, Value>,
+    known: Option<&Map<String, Value>>,
+) -> Vec<String> {
+    let engine = results.get("engine").and_then(Value::as_object);
+    let Some(program) = engine.or(known) else {
+        return Vec::new();
+    };
     let word = |name: &str| {
         program
             .get(name)
@@ -146,13 +238,6 @@ fn origin(job: &Job) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect();
-    let mut lines = Vec::new();
-    if !parts.is_empty() {
-        lines.push(field("computed with", &parts.join(", ")));
-    }
-    lines.push(field(
-        "from",
-        &format!("job {} ({}), {}", job.id, job.uuid, job.directory),
-    ));
-    lines
+    let line = (!parts.is_empty()).then(|| field("computed with", &parts.join(", ")));
+    line.into_iter().collect()
 }

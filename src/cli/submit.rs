@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::engines::{Agreement, install};
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, ResourceArgs, key_value};
 use super::session::Session;
@@ -12,12 +13,12 @@ use super::text;
 use super::wait::{self, WaitArgs};
 use crate::error::IpcError;
 use crate::rpc::types::{DryRun, JobSummary, Reply, SubmitResult};
-use crate::submission::{self, Source, kind_of};
+use crate::submission::{self, Kind, Source, kind_of};
 
 /// Arguments of `submit`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure, or a program with its files: the program comes first
+    /// A structure, a deck or a program, and the files it needs: what is run comes first
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Which code runs it; told by the first file when left out
@@ -53,6 +54,9 @@ pub struct Args {
     /// Show the files and the program, and store nothing
     #[arg(long, conflicts_with = "wait")]
     pub dry_run: bool,
+    /// Whether the user agrees beforehand that a missing engine is installed.
+    #[command(flatten)]
+    pub agreement: Agreement,
     /// Whether to wait for the job.
     #[command(flatten)]
     pub wait: WaitArgs,
@@ -63,7 +67,13 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     given.put("context", Some(params::own_context()));
     given.put("client_token", Some(params::client_token().into()));
     let submission = given.object();
-    send(session, "jobs.submit", submission, &args.wait)
+    match send(session, "jobs.submit", submission.clone(), &args.wait) {
+        Err(Failure::Ipc(error)) if error.kind() == install::NOT_INSTALLED => {
+            install::for_submission(session, args.engine.as_deref(), args.agreement)?;
+            send(session, "jobs.submit", submission, &args.wait)
+        }
+        other => other,
+    }
 }
 
 /// Send a submission, say what became of it, and wait if that is wanted.
@@ -73,15 +83,9 @@ pub(super) fn send(session: &Session, method: &str, params: Value, wait: &WaitAr
         IpcError::Protocol(format!("{method} does not fit its contract: {error}"))
     })?;
     match (&reply.data.job, &reply.data.dry_run) {
-        (Some(job), _) if wait.wait => {
-            if !session.globals.json {
-                super::session::note(&accepted(job, reply.data.repeated));
-            }
-            wait::run(session, job.id, wait)
-        }
         (Some(job), _) => {
-            session.print(&raw, || accepted(job, reply.data.repeated))?;
-            Ok(0)
+            let said = accepted(job, "submitted", reply.data.repeated);
+            wait::follow(session, &raw, job.id, &said, wait)
         }
         (None, Some(found)) => {
             session.print(&raw, || dry_run(found))?;
@@ -91,20 +95,11 @@ pub(super) fn send(session: &Session, method: &str, params: Value, wait: &WaitAr
     }
 }
 
-fn accepted(job: &JobSummary, repeated: bool) -> String {
-    let what: Vec<&str> = [
-        Some(job.code.as_str()),
-        job.task.as_deref(),
-        job.formula.as_deref(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let verb = if repeated {
-        "was submitted before"
-    } else {
-        "submitted"
-    };
+/// What became of a new job, in one line; `verb` says what was done.
+pub(super) fn accepted(job: &JobSummary, verb: &str, repeated: bool) -> String {
+    let what = [Some(&job.code), job.task.as_ref(), job.formula.as_ref()];
+    let what: Vec<&str> = what.into_iter().flatten().map(String::as_str).collect();
+    let verb = if repeated { "was there before" } else { verb };
     format!(
         "job {} {verb}: {} ({})",
         job.id,
@@ -127,7 +122,10 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     let mut given = Given::default();
     given.text("name", Some(&name));
     given.text("code", Some(&code));
-    let inputs = args.params.iter().cloned().collect();
+    let inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    if !inputs.contains_key("deck") {
+        only_one(&submission::decks(&code, &sources))?;
+    }
     let parts = submission::parts(&code, &sources, inputs);
     given.put("structure", parts.structure);
     given.list("files", &parts.files);
@@ -184,20 +182,43 @@ fn file_name(path: &Path) -> Result<String, Failure> {
     }
 }
 
+/// Of several decks only the user knows which one is to be run.
+fn only_one(decks: &[&str]) -> Result<(), Failure> {
+    match decks {
+        [first, .., last] => Err(Failure::usage(
+            format!(
+                "{} are all decks of pw.x, and a job runs one",
+                decks.join(", ")
+            ),
+            format!("submit {first} and {last} one by one, or say which: --param deck={first}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The code that the first file tells, if it does.
 fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
-    submission::code_for(kind_of(first), args.engine.is_some()).ok_or_else(|| {
-        Failure::usage(
-            format!(
-                "{} is neither a structure by its name nor a program: which code is meant?",
-                first.display()
+    let kind = kind_of(first);
+    submission::code_for(kind, args.engine.is_some()).ok_or_else(|| {
+        let (reason, hint) = match kind {
+            Kind::Either(doubt) => {
+                let [one, other] = doubt
+                    .choices()
+                    .map(|(code, does)| format!("--code {code} {does}"));
+                (doubt.reason(), format!("{one}, {other}"))
+            }
+            _ => (
+                "is neither a structure by its name, nor a deck of pw.x, nor a program",
+                "give --code; the codes are listed by: crystalmath codes".to_owned(),
             ),
-            "give --code; the codes are listed by: crystalmath codes",
-        )
+        };
+        let message = format!("{} {reason}: which code is meant?", first.display());
+        Failure::usage(message, hint)
     })
 }
 
-fn dry_run(found: &DryRun) -> String {
+/// What would be written and started.
+pub(super) fn dry_run(found: &DryRun) -> String {
     let mut lines = vec![format!("task      {}", found.task)];
     if let Some(formula) = &found.formula {
         let atoms = found

@@ -1,4 +1,5 @@
-//! Waiting for a job, with one line about its progress on stderr. Used by `submit` and `rerun`.
+//! Waiting for a job, with one line about its progress on stderr. Used by everything
+//! that makes a job.
 //!
 //! The job belongs to the daemon: an interrupt ends the waiting, never the job.
 
@@ -45,8 +46,26 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
+/// Say what became of a call that made job `id`, and wait for the job if that is wanted.
+pub(super) fn follow(
+    session: &Session,
+    raw: &Value,
+    id: i64,
+    said: &str,
+    args: &WaitArgs,
+) -> Outcome {
+    if args.wait {
+        if !session.globals.json {
+            note(said);
+        }
+        return run(session, id, args);
+    }
+    session.print(raw, || said.to_owned())?;
+    Ok(0)
+}
+
 /// Wait for job `id` and print its result: 0 if it completed, 1 if not.
-pub(super) fn run(session: &Session, id: i64, args: &WaitArgs) -> Outcome {
+fn run(session: &Session, id: i64, args: &WaitArgs) -> Outcome {
     let mut watch = Watch::new(session, id, args)?;
     let ended = watch.until_ended();
     watch.line.clear();
@@ -138,7 +157,7 @@ impl<'a> Watch<'a> {
                 Told::Job(job) if text::ended(job.state.as_str()) => return Ok(true),
                 Told::Job(job) => self.line.show(&job),
                 Told::Removed(_) | Told::LookAgain => return Ok(true),
-                Told::Log(_) | Told::Nothing => {}
+                Told::Log(_) | Told::Install(_) | Told::Nothing => {}
                 Told::Away | Told::Over => return Ok(false),
             }
         }
@@ -217,7 +236,7 @@ pub(super) fn passes(error: &IpcError) -> bool {
 }
 
 /// The progress line: rewritten in place on a terminal, else one line per change of state.
-struct Line {
+pub(super) struct Line {
     terminal: bool,
     quiet: bool,
     shown: bool,
@@ -225,7 +244,8 @@ struct Line {
 }
 
 impl Line {
-    fn new(quiet: bool) -> Self {
+    /// A line on stderr; `quiet` shows nothing.
+    pub(super) fn new(quiet: bool) -> Self {
         Self {
             terminal: std::io::stderr().is_terminal(),
             quiet,
@@ -258,13 +278,22 @@ impl Line {
     }
 
     /// Say something that stays, once.
-    fn say(&mut self, line: &str) {
+    pub(super) fn say(&mut self, line: &str) {
         if self.quiet || self.last == line {
             return;
         }
         line.clone_into(&mut self.last);
         self.clear();
         note(line);
+    }
+
+    /// Show how far something is: in place on a terminal, else only when `step` is another one.
+    pub(super) fn progress(&mut self, step: &str, line: &str) {
+        if self.terminal {
+            self.rewrite(line);
+        } else {
+            self.say(step);
+        }
     }
 
     fn rewrite(&mut self, line: &str) {
@@ -285,7 +314,7 @@ impl Line {
     }
 
     /// Remove the line, so that what follows starts on an empty one.
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }

@@ -99,7 +99,7 @@ impl Watching<'_> {
                 Told::Removed(id) => self.say_removed(id)?,
                 Told::LookAgain => return Ok(true),
                 Told::Away | Told::Over => return Ok(false),
-                Told::Log(_) | Told::Nothing => {}
+                Told::Log(_) | Told::Install(_) | Told::Nothing => {}
             }
         }
         Ok(true)

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, OwnTheme};
+use super::{Config, OwnTheme, SortBy};
 use crate::keymap::Keymap;
 use crate::theme::{self, Role, parse_style};
 
@@ -79,6 +79,7 @@ impl Reader<'_> {
             match key.get_ref().as_ref() {
                 "theme" => {
                     config.theme = self.string(value).unwrap_or_default();
+                    config.named.theme = true;
                     theme_at = at;
                 }
                 "ascii" => config.ascii = self.boolean(value),
@@ -163,22 +164,38 @@ impl Reader<'_> {
             return;
         };
         for (key, value) in table {
-            if key.get_ref() == "columns" {
-                config.job_columns = self.strings(value);
-                let known = crate::screens::jobs::COLUMN_NAMES;
-                for name in config.job_columns.clone() {
-                    if !known.contains(&name.as_str()) {
-                        let what = format!(
-                            "there is no column {name:?}; there are {}",
-                            known.join(", ")
-                        );
-                        self.report(value.span().start, what);
+            match key.get_ref().as_ref() {
+                "columns" => {
+                    config.job_columns = self.strings(value);
+                    config.named.job_columns = true;
+                    for name in config.job_columns.clone() {
+                        self.check_column(&name, value);
                     }
                 }
-            } else {
-                let what = format!("jobs.{} is not known; there is jobs.columns", key.get_ref());
-                self.report(key.span().start, what);
+                "sort" => {
+                    config.job_sort = self.string(value).map(|text| SortBy::parse(&text));
+                    config.named.job_sort = true;
+                    if let Some(sort) = &config.job_sort {
+                        self.check_column(&sort.column, value);
+                    }
+                }
+                other => {
+                    let what =
+                        format!("jobs.{other} is not known; there are jobs.columns, jobs.sort");
+                    self.report(key.span().start, what);
+                }
             }
+        }
+    }
+
+    fn check_column(&mut self, name: &str, value: &Value<'_>) {
+        let known = crate::screens::jobs::COLUMN_NAMES;
+        if !known.contains(&name) {
+            let what = format!(
+                "there is no column {name:?}; there are {}",
+                known.join(", ")
+            );
+            self.report(value.span().start, what);
         }
     }
 

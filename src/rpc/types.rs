@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "c707342eeeff2ef36cbc095cad6d2ca85e014209fae5fc947b42f3150ad905cd";
+pub const SCHEMA_SHA256: &str = "71d1a3bd93b2a6090d8e284d067f7e5183e6753cb08132eb79339d6eac1df8fe";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -302,94 +302,94 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "forces.attach",
-        30.0,
+        900.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Give a data channel to a worker, which is started if need be; returns when it is ready.",
     ),
     MethodInfo::new(
         "forces.doctor",
-        30.0,
-        false,
+        3600.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Check an engine against itself: forces and stress by differences, symmetry, refusals.",
     ),
     MethodInfo::new(
         "forces.engines",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List the force engines: what each can do, and whether it is installed.",
     ),
     MethodInfo::new(
         "forces.environments",
-        30.0,
-        false,
+        120.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List the environments on the disk, with their size and last use.",
     ),
     MethodInfo::new(
         "forces.evaluate",
-        30.0,
-        false,
+        3600.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute energies, forces and more of some structures.",
     ),
     MethodInfo::new(
         "forces.gc",
-        30.0,
+        600.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Name what nothing needs any more; remove it with `apply`.",
     ),
     MethodInfo::new(
         "forces.install",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Build the environment of an engine and fetch the named models, in the background.",
     ),
     MethodInfo::new(
         "forces.models",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List the models of an engine, and which of them are here.",
     ),
     MethodInfo::new(
         "forces.relax",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Submit a relaxation: an ordinary job of code `forces`, task `relax`.",
     ),
     MethodInfo::new(
         "forces.serve",
-        30.0,
+        900.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Let a foreign i-PI server drive a worker of ours; `forces.stop` ends it.",
     ),
     MethodInfo::new(
         "forces.status",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Tell what the workers do together, and their limits.",
     ),
     MethodInfo::new(
         "forces.stop",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Stop a worker or an installation.",
     ),
     MethodInfo::new(
         "forces.workers",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List the workers, and the last that died of each kind.",
     ),
     MethodInfo::new(
         "jobs.cancel",
@@ -893,12 +893,99 @@ words! {
 }
 
 words! {
+    /// Words of `dtype` of [`ServeParams`].
+    Dtype {
+        Float32 = "float32",
+        Float64 = "float64",
+    }
+}
+
+words! {
+    /// Words of `verdict` of [`EngineCheck`].
+    EngineCheckVerdict {
+        Passed = "passed",
+        Failed = "failed",
+        Skipped = "skipped",
+    }
+}
+
+words! {
+    /// Words of `origin` of [`EngineInfo`].
+    EngineInfoOrigin {
+        Shipped = "shipped",
+        User = "user",
+    }
+}
+
+words! {
+    /// Words of `consent` of [`EngineModel`].
+    EngineModelConsent {
+        NotNeeded = "not_needed",
+        Given = "given",
+        Needed = "needed",
+    }
+}
+
+words! {
+    /// Words of `source` of [`EngineModel`].
+    EngineModelSource {
+        Builtin = "builtin",
+        Package = "package",
+        File = "file",
+        Download = "download",
+    }
+}
+
+words! {
+    /// Words of `state` of [`EnvironmentInfo`].
+    EnvironmentInfoState {
+        Ready = "ready",
+        Broken = "broken",
+        Unused = "unused",
+    }
+}
+
+words! {
     /// Words of `kind` of [`FileEntry`].
     FileEntryKind {
         Input = "input",
         Output = "output",
         Log = "log",
         Internal = "internal",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`Garbage`].
+    GarbageKind {
+        Environment = "environment",
+        Model = "model",
+        Rubbish = "rubbish",
+        Result = "result",
+    }
+}
+
+words! {
+    /// Words of `phase` of [`InstallTask`].
+    InstallPhase {
+        Waiting = "waiting",
+        Resolving = "resolving",
+        Downloading = "downloading",
+        Installing = "installing",
+        Checking = "checking",
+        Models = "models",
+        Done = "done",
+    }
+}
+
+words! {
+    /// Words of `state` of [`InstallTask`].
+    InstallState {
+        Waiting = "waiting",
+        Running = "running",
+        Done = "done",
+        Failed = "failed",
+        Cancelled = "cancelled",
     }
 }
 
@@ -925,6 +1012,41 @@ words! {
         Stdout = "stdout",
         Stderr = "stderr",
         Scheduler = "scheduler",
+    }
+}
+
+words! {
+    /// Words of `properties` of [`EvaluateParams`].
+    PropertyName {
+        Energy = "energy",
+        FreeEnergy = "free_energy",
+        Forces = "forces",
+        Stress = "stress",
+        Energies = "energies",
+        Stresses = "stresses",
+        Magmoms = "magmoms",
+        Charges = "charges",
+        Dipole = "dipole",
+        CommitteeEnergy = "committee_energy",
+        CommitteeForces = "committee_forces",
+    }
+}
+
+words! {
+    /// Words of `cell` of [`RelaxParams`].
+    RelaxParamsCell {
+        Full = "full",
+        Isotropic = "isotropic",
+        Fixed = "fixed",
+    }
+}
+
+words! {
+    /// Words of `optimizer` of [`RelaxParams`].
+    RelaxParamsOptimizer {
+        Lbfgs = "LBFGS",
+        Bfgs = "BFGS",
+        Fire = "FIRE",
     }
 }
 
@@ -972,12 +1094,32 @@ words! {
 }
 
 words! {
+    /// Words of `mode` of [`StopWorkerParams`].
+    StopWorkerParamsMode {
+        Drain = "drain",
+        Now = "now",
+    }
+}
+
+words! {
     /// Words of `runner` of [`SubmitParams`].
     SubmitParamsRunner {
         Local = "local",
         Ssh = "ssh",
         Slurm = "slurm",
         Aiida = "aiida",
+    }
+}
+
+words! {
+    /// Words of `state` of [`WorkerInfo`].
+    WorkerState {
+        Starting = "starting",
+        Idle = "idle",
+        Busy = "busy",
+        Draining = "draining",
+        Crashed = "crashed",
+        Stopped = "stopped",
     }
 }
 
@@ -997,12 +1139,80 @@ pub enum Event {
     /// An output of a running job has another size; read on with `jobs.log` by offset.
     #[serde(rename = "log")]
     Log(LogGrown),
+    /// An engine can now be used, or no longer, or another declaration of it was found.
+    #[serde(rename = "engine")]
+    Engine(Box<EngineChanged>),
+    /// An installation goes on, or has ended.
+    #[serde(rename = "install")]
+    Install(Box<InstallChanged>),
+    /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last
+    /// time.
+    ///
+    /// Counters alone are no change: who wants them asks `forces.workers`.
+    #[serde(rename = "worker")]
+    Worker(Box<WorkerChanged>),
     /// Something was missed: read everything again that the topics are about.
     #[serde(rename = "resync")]
     Resync(Resync),
     /// A kind that this version does not know.
     #[serde(other)]
     Other,
+}
+
+/// Params of `forces.attach`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AttachParams {
+    /// Name of the engine; see `forces.engines`.
+    pub engine: String,
+    /// Name of the model, or the absolute path of a file of weights; the engine's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Precision; that of the model when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<Dtype>,
+    /// cpu, cuda or cuda:N.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Options of the engine, as its `setup` takes them; they make a worker of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+}
+
+/// Result of `forces.attach`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AttachResult {
+    /// Private socket: connect, send the token, then talk.
+    pub path: String,
+    /// Send it as the first thing; it is good once.
+    pub token: String,
+    /// Seconds that the token is good for.
+    pub token_s: f64,
+    /// Name of the worker; ask `forces.workers` how it died.
+    pub worker: String,
+    /// Version of what is spoken on the socket.
+    pub abi: i64,
+    /// Where the numbers come from.
+    pub identity: ForceIdentity,
+    /// What the worker can do.
+    pub capabilities: Capabilities,
+}
+
+/// Something that is not started again for a while, as it has crashed too often.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BrokenEngine {
+    /// The engine.
+    pub engine: String,
+    /// Name of the model.
+    pub model: String,
+    /// Where it was to run.
+    pub device: String,
+    /// Seconds until it may be tried again.
+    pub retry_in_s: f64,
+    /// How it died.
+    pub last_error: String,
 }
 
 /// Params of `jobs.cancel`.
@@ -1031,6 +1241,26 @@ pub struct CancelParams {
 pub struct CancelResult {
     /// cancelled: it was in flight and was told to stop.
     pub outcome: CancelResultOutcome,
+}
+
+/// What a worker can do, as tried after loading and not as declared.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Capabilities {
+    /// What it gives.
+    pub properties: Vec<PropertyName>,
+    /// Symbols it describes.
+    pub elements: Option<Vec<String>>,
+    /// Members of `info` it reads.
+    pub info_keys: Vec<String>,
+    /// Precision it computes in.
+    pub dtype: String,
+    /// Where it runs.
+    pub device: String,
+    /// Package → version.
+    pub versions: BTreeMap<String, String>,
+    /// Seconds that loading took.
+    pub load_s: f64,
 }
 
 /// Member `checks` of [`DoctorResult`].
@@ -1074,8 +1304,10 @@ pub struct CodeInfo {
     pub usable: bool,
     /// Why not.
     pub problem: Option<String>,
-    /// JSON schema of `inputs`.
+    /// JSON schema of `inputs`; of the task that takes most, where tasks differ.
     pub parameters: Map<String, Value>,
+    /// JSON schema of `inputs` of each of the tasks.
+    pub parameters_by_task: BTreeMap<String, Map<String, Value>>,
 }
 
 /// What stands beside the rows of `codes.list`.
@@ -1084,6 +1316,30 @@ pub struct CodeInfo {
 pub struct CodesMeta {
     /// Number of codes.
     pub total: i64,
+}
+
+/// What stands beside the rows of `forces.gc`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CollectMeta {
+    /// Rows given.
+    pub total: i64,
+    /// What removing all of it frees.
+    pub size_bytes: i64,
+    /// Whether it was removed.
+    pub applied: bool,
+}
+
+/// Params of `forces.gc`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CollectParams {
+    /// Keep what was used within so many days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_days: Option<f64>,
+    /// Remove it; else only name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apply: Option<bool>,
 }
 
 /// Member `entries` of [`ConfigResult`].
@@ -1203,6 +1459,264 @@ pub struct DryRunFile {
     pub executable: bool,
 }
 
+/// An engine can now be used, or no longer, or another declaration of it was found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineChanged {
+    /// engines.
+    pub topic: String,
+    /// The engine as it is now.
+    pub engine: EngineInfo,
+}
+
+/// One check of an engine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineCheck {
+    /// What was looked at.
+    pub name: String,
+    /// On what.
+    pub structure: Option<String>,
+    /// How it went.
+    pub verdict: EngineCheckVerdict,
+    /// What was found.
+    pub value: Option<f64>,
+    /// What is allowed.
+    pub tolerance: Option<f64>,
+    /// Unit of both; empty where there is none.
+    pub unit: String,
+    /// One sentence.
+    pub detail: String,
+}
+
+/// Params of `forces.doctor`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineDoctorParams {
+    /// Name of the engine; see `forces.engines`.
+    pub engine: String,
+    /// Name of the model, or the absolute path of a file of weights; the engine's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Precision; that of the model when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<Dtype>,
+    /// cpu, cuda or cuda:N.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Options of the engine, as its `setup` takes them; they make a worker of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+}
+
+/// Result of `forces.doctor`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineDoctorResult {
+    /// Whether no check failed.
+    pub ok: bool,
+    /// What was looked at; null when it could not be loaded.
+    pub identity: Option<ForceIdentity>,
+    /// Properties that passed their checks.
+    pub usable: Vec<PropertyName>,
+    /// In the order they were made.
+    pub checks: Vec<EngineCheck>,
+    /// Seconds it took.
+    pub elapsed_s: f64,
+    /// When.
+    pub at: String,
+}
+
+/// One engine: what it can do and whether it is here.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineInfo {
+    /// Give it as `engine`.
+    pub name: String,
+    /// For people.
+    pub title: Option<String>,
+    /// Used where no engine is named.
+    pub default: bool,
+    /// Who declares it.
+    pub origin: EngineInfoOrigin,
+    /// Whether it can be used now.
+    pub installed: bool,
+    /// Why not.
+    pub problem: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Needs no installation.
+    pub built_in: bool,
+    /// Uses an interpreter of the site as it is.
+    pub external: bool,
+    /// Is added to another engine: `mace+dftd3`.
+    pub additive: bool,
+    /// Id of its environment.
+    pub environment: Option<String>,
+    /// Version of Python in it.
+    pub python: Option<String>,
+    /// Package → version, of what its declaration names.
+    pub versions: BTreeMap<String, String>,
+    /// What installing would fetch; null where it is not known.
+    pub download_bytes: Option<i64>,
+    /// Its models, the default one first.
+    pub models: Vec<EngineModel>,
+    /// What its default model gives.
+    pub properties: Vec<PropertyName>,
+    /// Where it can run here: cpu, cuda:0 …
+    pub devices: Vec<String>,
+    /// Workers that have it loaded now.
+    pub workers: i64,
+    /// Its installation, while there is one or when it failed.
+    pub install: Option<InstallTask>,
+    /// What is odd about its declaration.
+    pub warnings: Vec<String>,
+}
+
+/// One set of weights.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineModel {
+    /// The engine it belongs to.
+    pub engine: String,
+    /// Give it as `model`.
+    pub id: String,
+    /// For people.
+    pub title: Option<String>,
+    /// Used when no model is named.
+    pub default: bool,
+    /// No weights, inside the package, a file of yours, or fetched by installing.
+    pub source: EngineModelSource,
+    /// Whether its weights are here.
+    pub present: bool,
+    /// Whether its licence has to be accepted, and whether it was.
+    pub consent: EngineModelConsent,
+    /// Name of its licence.
+    pub license: Option<String>,
+    /// What has to be accepted, where something has.
+    pub license_text: Option<String>,
+    /// Its own precision: float32 or float64.
+    pub dtype: Option<String>,
+    /// What it gives.
+    pub properties: Vec<PropertyName>,
+    /// Symbols it describes; null where only loading tells.
+    pub elements: Option<Vec<String>>,
+    /// Accepted on request only: the numbers mean nothing.
+    pub toy_elements: Vec<String>,
+    /// Members of `info` that it understands.
+    pub info_keys: Vec<String>,
+    /// Of the file of the weights.
+    pub sha256: Option<String>,
+    /// The file of the weights.
+    pub path: Option<String>,
+    /// Size of what would be fetched.
+    pub size_bytes: Option<i64>,
+}
+
+/// What stands beside the rows of `forces.engines`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EnginesMeta {
+    /// Number of engines.
+    pub total: i64,
+    /// Used where no engine is named.
+    pub default_engine: String,
+}
+
+/// One environment on the disk.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EnvironmentInfo {
+    /// 16 hexadecimal digits; names its directory.
+    pub id: String,
+    /// Engines that use it.
+    pub engines: Vec<String>,
+    /// unused: no declaration asks for it.
+    pub state: EnvironmentInfoState,
+    /// What is broken.
+    pub problem: Option<String>,
+    /// What removing it would free.
+    pub size_bytes: i64,
+    /// The sum of its files; many may be shared.
+    pub apparent_bytes: i64,
+    /// Version of Python in it.
+    pub python: Option<String>,
+    /// An interpreter of the site.
+    pub external: bool,
+    /// When it was made.
+    pub built_at: Option<String>,
+    /// When it was last used.
+    pub last_used_at: Option<String>,
+    /// Workers that run in it now.
+    pub workers: i64,
+}
+
+/// What stands beside the rows of `forces.environments`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EnvironmentsMeta {
+    /// Number of environments.
+    pub total: i64,
+    /// What they take together.
+    pub size_bytes: i64,
+    /// Installations that wait or run, and how the last of each engine ended.
+    pub installs: Vec<InstallTask>,
+}
+
+/// Params of `forces.evaluate`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EvaluateParams {
+    /// Name of the engine, or a sum like `mace+dftd3`.
+    pub engine: String,
+    /// Name of the model, or the absolute path of a file of weights; the engine's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What to compute.
+    pub structures: Vec<ForceStructure>,
+    /// What to give; one that the engine cannot give is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<Vec<PropertyName>>,
+    /// Precision; that of the model when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<Dtype>,
+    /// cpu, cuda or cuda:N.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Options of the engine, as its `setup` takes them; for a sum, those of each engine under its
+    /// name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+    /// Accept elements with toy parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_toy_elements: Option<bool>,
+    /// Give up, and stop computing, after so long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_s: Option<f64>,
+    /// Write the arrays to this file, .npz or .extxyz; without it they come as JSON for up to 256
+    /// atoms in all, and as .npz among the daemon's results for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Result of `forces.evaluate`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EvaluateResult {
+    /// Where the numbers come from; several for a sum.
+    pub identity: Vec<ForceIdentity>,
+    /// In the order of the request.
+    pub structures: Vec<StructureForces>,
+    /// Structures that could not be computed.
+    pub failed: i64,
+    /// Where the arrays of each atom are, when they are not here.
+    pub file: Option<String>,
+    /// Seconds of computing.
+    pub evaluation_s: f64,
+    /// Seconds in all, loading included.
+    pub elapsed_s: f64,
+}
+
 /// What has happened since the notification before, oldest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1268,6 +1782,133 @@ pub struct FilesMeta {
     pub total: i64,
     /// There are more.
     pub truncated: bool,
+}
+
+/// Where the numbers come from; part of every result.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForceIdentity {
+    /// The engine.
+    pub engine: String,
+    /// Its package and version.
+    pub version: String,
+    /// Name of the model.
+    pub model: String,
+    /// Identity of its weights.
+    pub model_key: String,
+    /// Of the file of the weights.
+    pub model_sha256: Option<String>,
+    /// Precision it computes in.
+    pub dtype: String,
+    /// Where it ran.
+    pub device: String,
+    /// Id of the environment.
+    pub environment: String,
+    /// Options of the engine that were given.
+    pub options: Map<String, Value>,
+}
+
+/// A structure: symbols with positions, or what `jobs.submit` takes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForceStructure {
+    /// Of each atom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbols: Option<Vec<String>>,
+    /// Cartesian, of each atom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positions_angstrom: Option<Vec<Vec<f64>>>,
+    /// Lattice vectors as rows; none for a molecule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell_angstrom: Option<Vec<Vec<f64>>>,
+    /// Periodic along each vector; true where a cell is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pbc: Option<Vec<bool>>,
+    /// A structure file on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The content of a structure file, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// cif, poscar, xyz …; needed with `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// The final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// What the model reads beside: charge, spin, modal …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub info: Option<Map<String, Value>>,
+}
+
+/// Member `limits` of [`ForcesStatusResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForcesLimits {
+    /// Memory that all workers may use together.
+    pub memory_mib: i64,
+    /// Cores that are shared among them.
+    pub threads: i64,
+    /// Seconds after which an idle worker is stopped.
+    pub idle_s: f64,
+    /// Seconds that loading may take.
+    pub load_s: f64,
+    /// Seconds that a request may take by default.
+    pub call_s: f64,
+    /// The same for the first of its shape, at least.
+    pub first_call_s: f64,
+    /// Crashes until it is not started again for a while.
+    pub crashes: i64,
+    /// Seconds within which they must fall.
+    pub crashes_within_s: f64,
+    /// Seconds that it is not started again.
+    pub pause_s: f64,
+    /// Structures of one call.
+    pub call_structures: i64,
+    /// Atoms in all whose arrays come as JSON.
+    pub json_atoms: i64,
+}
+
+/// Result of `forces.status`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForcesStatusResult {
+    /// Used where no engine is named.
+    pub default_engine: String,
+    /// Number of workers by state.
+    pub workers: BTreeMap<String, i64>,
+    /// Data channels that are open.
+    pub clients: i64,
+    /// Memory that the workers use together.
+    pub rss_mib: f64,
+    /// Requests answered since the daemon started.
+    pub requests: i64,
+    /// Structures answered since then.
+    pub structures: i64,
+    /// Workers that died since then.
+    pub crashes: i64,
+    /// What is not started again for a while.
+    pub broken: Vec<BrokenEngine>,
+    /// Installations that wait or run.
+    pub installs: Vec<InstallTask>,
+    /// What is allowed.
+    pub limits: ForcesLimits,
+}
+
+/// Something that nothing needs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Garbage {
+    /// What it is.
+    pub kind: GarbageKind,
+    /// Its name.
+    pub name: String,
+    /// What removing it frees.
+    pub size_bytes: i64,
+    /// Why nothing needs it.
+    pub reason: String,
+    /// Whether it was removed.
+    pub removed: bool,
 }
 
 /// Params of `system.hello`.
@@ -1362,6 +2003,72 @@ pub struct InFlight {
     pub age_s: f64,
 }
 
+/// An installation goes on, or has ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InstallChanged {
+    /// engines.
+    pub topic: String,
+    /// Where it stands.
+    pub install: InstallTask,
+}
+
+/// Params of `forces.install`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InstallParams {
+    /// Name of the engine; see `forces.engines`.
+    pub engine: String,
+    /// Models to fetch with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<String>>,
+    /// Accept the licences of these models, or of the default model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_license: Option<bool>,
+}
+
+/// Result of `forces.install`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InstallResult {
+    /// What goes on; events of topic `engines` tell the rest.
+    pub task: InstallTask,
+}
+
+/// An installation: waiting, running, or how it ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InstallTask {
+    /// Name of the task.
+    pub id: String,
+    /// What is installed.
+    pub engine: String,
+    /// Models that are fetched with it.
+    pub models: Vec<String>,
+    /// Where it stands.
+    pub state: InstallState,
+    /// What it is busy with.
+    pub phase: InstallPhase,
+    /// One short line.
+    pub text: String,
+    /// 0–1 of the phase, where it is known.
+    pub fraction: Option<f64>,
+    /// Fetched so far.
+    pub done_bytes: Option<i64>,
+    /// To be fetched.
+    pub total_bytes: Option<i64>,
+    /// Kind of the error, when it failed.
+    pub kind: Option<String>,
+    /// What went wrong.
+    pub message: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// When it was asked for.
+    pub started_at: String,
+    /// When it ended.
+    pub finished_at: Option<String>,
+}
+
 /// Everything about one job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1428,6 +2135,8 @@ pub struct Job {
     pub files: Vec<FileEntry>,
     /// Its directory on this machine.
     pub directory: String,
+    /// The directory was there and is not any more: deleted or moved by hand.
+    pub directory_gone: bool,
     /// Where the numbers come from.
     pub provenance: Provenance,
     /// Jobs it waits or waited for.
@@ -1711,6 +2420,26 @@ pub struct MethodLatency {
     pub p99_ms: f64,
 }
 
+/// What stands beside the rows of `forces.models`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelsMeta {
+    /// Number of models.
+    pub total: i64,
+    /// The engine.
+    pub engine: String,
+    /// Whether the engine can be used now.
+    pub installed: bool,
+}
+
+/// Params of `forces.models`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelsParams {
+    /// Name of the engine; see `forces.engines`.
+    pub engine: String,
+}
+
 /// A method without parameters.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1826,6 +2555,69 @@ pub struct ReadOutputResult {
     pub warnings: Vec<String>,
 }
 
+/// Params of `forces.relax`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RelaxParams {
+    /// Name of the engine; see `forces.engines`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Name of the model, or the absolute path of a file of weights; the engine's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The structure to relax.
+    pub structure: StructureIn,
+    /// Name of the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What the cell may do; free for a crystal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<RelaxParamsCell>,
+    /// Largest force left on an atom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Largest stress left, where the cell may change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before it gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// How steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimizer: Option<RelaxParamsOptimizer>,
+    /// Keep the space group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_symmetry: Option<bool>,
+    /// Precision; that of the model when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<Dtype>,
+    /// cpu, cuda or cuda:N.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Options of the engine, as its `setup` takes them; they make a worker of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+    /// Accept elements with toy parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_toy_elements: Option<bool>,
+    /// Free labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+    /// As in `jobs.submit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+}
+
+/// Result of `forces.relax`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RelaxResult {
+    /// An ordinary job of code `forces`.
+    pub job: JobSummary,
+    /// The token was known: this is the job of the first call.
+    pub repeated: bool,
+}
+
 /// What differs from the first submission; what is left out stays.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1842,7 +2634,7 @@ pub struct RerunChanges {
     /// Parameters that change; null removes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
-    /// New resources.
+    /// Resources that change; null takes a limit away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesParams>,
     /// New labels.
@@ -1970,6 +2762,39 @@ pub struct SeriesResult {
     pub series: BTreeMap<String, Series>,
 }
 
+/// Params of `forces.serve`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServeParams {
+    /// Name of the engine; see `forces.engines`.
+    pub engine: String,
+    /// Name of the model, or the absolute path of a file of weights; the engine's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of the i-PI server: `unix:NAME`, `unix:/PATH` or `HOST:PORT`.
+    pub address: String,
+    /// A structure file: the server sends no species.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
+    /// Precision; that of the model when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<Dtype>,
+    /// cpu, cuda or cuda:N.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Options of the engine, as its `setup` takes them; they make a worker of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+}
+
+/// Result of `forces.serve`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServeResult {
+    /// The worker that is driven.
+    pub worker: WorkerInfo,
+}
+
 /// Params of `system.shutdown`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2026,6 +2851,8 @@ pub struct StatusResult {
     pub jobs: BTreeMap<String, i64>,
     /// Jobs that run on this machine now.
     pub live_local_jobs: i64,
+    /// Why the jobs cannot be counted; their numbers then mean nothing.
+    pub jobs_problem: Option<String>,
     /// What a drain would wait for.
     pub waiting_for: Vec<String>,
     /// Log lines that could not be written.
@@ -2034,6 +2861,73 @@ pub struct StatusResult {
     pub clusters: Vec<Map<String, Value>>,
     /// State of the engines.
     pub engines: Vec<Map<String, Value>>,
+}
+
+/// Params of `forces.stop`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StopWorkerParams {
+    /// Name of a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Or of an installation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// drain: finish what it has been asked for; now: do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<StopWorkerParamsMode>,
+}
+
+/// Result of `forces.stop`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StopWorkerResult {
+    /// The worker as it is now.
+    pub worker: Option<WorkerInfo>,
+    /// The installation as it is now.
+    pub task: Option<InstallTask>,
+}
+
+/// What was computed for one structure, or why not.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StructureForces {
+    /// Its place in the request, from 0.
+    pub index: i64,
+    /// Its atoms.
+    pub n_atoms: i64,
+    /// Its formula.
+    pub formula: String,
+    /// Kind of the error, when it failed.
+    pub kind: Option<String>,
+    /// What went wrong.
+    pub message: Option<String>,
+    /// Energy.
+    pub energy_ev: Option<f64>,
+    /// The energy that the forces are the gradient of.
+    pub free_energy_ev: Option<f64>,
+    /// Largest force on an atom.
+    pub fmax_ev_per_a: Option<f64>,
+    /// −⅓ of the trace of the stress.
+    pub pressure_gpa: Option<f64>,
+    /// 3×3, positive where the crystal is pulled.
+    pub stress_ev_per_a3: Option<Vec<Vec<f64>>>,
+    /// In e·Å.
+    pub dipole_e_a: Option<Vec<f64>>,
+    /// Of each atom.
+    pub forces_ev_per_a: Option<Vec<Vec<f64>>>,
+    /// Of each atom.
+    pub energies_ev: Option<Vec<f64>>,
+    /// Of each atom, 3×3.
+    pub stresses_ev_per_a3: Option<Vec<Vec<Vec<f64>>>>,
+    /// Of each atom, in μB.
+    pub magmoms_mub: Option<Vec<f64>>,
+    /// Of each atom, in e.
+    pub charges_e: Option<Vec<f64>>,
+    /// Of each member.
+    pub committee_energy_ev: Option<Vec<f64>>,
+    /// Of each member, of each atom.
+    pub committee_forces_ev_per_a: Option<Vec<Vec<Vec<f64>>>>,
 }
 
 /// A structure: exactly one of a path, a text, a search hit or another job.
@@ -2208,6 +3102,123 @@ pub struct UsageRow {
     pub bytes: i64,
 }
 
+/// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
+///
+/// Counters alone are no change: who wants them asks `forces.workers`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkerChanged {
+    /// engines.
+    pub topic: String,
+    /// The worker as it is now.
+    pub worker: WorkerInfo,
+}
+
+/// How a worker ended, or why it did not start.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkerCrash {
+    /// When.
+    pub at: String,
+    /// Kind of the error: worker_died, worker_timeout …
+    pub kind: String,
+    /// One sentence.
+    pub message: String,
+    /// What it was doing.
+    pub phase: String,
+    /// Its exit code.
+    pub exit_code: Option<i64>,
+    /// Number of the signal that ended it.
+    pub signal: Option<i64>,
+    /// The kernel ended it for memory; null where that cannot be read.
+    pub oom_killed: Option<bool>,
+    /// Id of the environment.
+    pub environment: String,
+    /// Package → version.
+    pub versions: BTreeMap<String, String>,
+    /// What it was computing: structures, atoms, properties.
+    pub request: Option<String>,
+    /// The end of what it printed, at most 8 kB.
+    pub stderr_tail: String,
+}
+
+/// One worker: a process that has one model loaded.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkerInfo {
+    /// Name of the worker.
+    pub id: String,
+    /// The engine.
+    pub engine: String,
+    /// Name of the model.
+    pub model: String,
+    /// Identity of its weights.
+    pub model_key: String,
+    /// Precision it computes in.
+    pub dtype: Option<String>,
+    /// Where it runs.
+    pub device: String,
+    /// Options of the engine.
+    pub options: Map<String, Value>,
+    /// Id of its environment.
+    pub environment: String,
+    /// What it is doing.
+    pub state: WorkerState,
+    /// What it is doing, in its own word.
+    pub phase: String,
+    /// Process id; for display only.
+    pub pid: Option<i64>,
+    /// Data channels that are open.
+    pub clients: i64,
+    /// Requests that wait.
+    pub waiting: i64,
+    /// Requests answered.
+    pub requests: i64,
+    /// Structures answered.
+    pub structures: i64,
+    /// Structures that the model really computed.
+    pub evaluations: i64,
+    /// Structures answered per second of computing.
+    pub rate_per_s: f64,
+    /// Resident memory.
+    pub rss_mib: Option<f64>,
+    /// Threads it may use.
+    pub threads: i64,
+    /// Seconds that loading took.
+    pub load_s: Option<f64>,
+    /// When its process was started.
+    pub started_at: String,
+    /// When it last answered.
+    pub last_used_at: Option<String>,
+    /// Seconds it has been computing the request in hand.
+    pub busy_s: Option<f64>,
+    /// Address of the i-PI server that drives it.
+    pub serves: Option<String>,
+    /// What it can do.
+    pub capabilities: Option<Capabilities>,
+    /// How it or its last one died.
+    pub last_error: Option<WorkerCrash>,
+}
+
+/// What stands beside the rows of `forces.workers`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkersMeta {
+    /// Rows given.
+    pub total: i64,
+    /// Workers that run.
+    pub alive: i64,
+}
+
+/// Params of `forces.workers`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkersParams {
+    /// Only this one, alive or dead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+}
+
 /// One type per method that is built; each names the method's params and result.
 pub mod calls {
     #[allow(clippy::wildcard_imports, reason = "the types of this very file")]
@@ -2258,6 +3269,126 @@ pub mod calls {
         const METHOD: &'static str = "events.unsubscribe";
         type Params = UnsubscribeParams;
         type Reply = Reply<UnsubscribeResult>;
+    }
+
+    /// `forces.attach`: Give a data channel to a worker, which is started if need be; returns when
+    /// it is ready.
+    pub enum ForcesAttach {}
+
+    impl Call for ForcesAttach {
+        const METHOD: &'static str = "forces.attach";
+        type Params = AttachParams;
+        type Reply = Reply<AttachResult>;
+    }
+
+    /// `forces.doctor`: Check an engine against itself: forces and stress by differences, symmetry,
+    /// refusals.
+    pub enum ForcesDoctor {}
+
+    impl Call for ForcesDoctor {
+        const METHOD: &'static str = "forces.doctor";
+        type Params = EngineDoctorParams;
+        type Reply = Reply<EngineDoctorResult>;
+    }
+
+    /// `forces.engines`: List the force engines: what each can do, and whether it is installed.
+    pub enum ForcesEngines {}
+
+    impl Call for ForcesEngines {
+        const METHOD: &'static str = "forces.engines";
+        type Params = NoParams;
+        type Reply = Page<EngineInfo, EnginesMeta>;
+    }
+
+    /// `forces.environments`: List the environments on the disk, with their size and last use.
+    pub enum ForcesEnvironments {}
+
+    impl Call for ForcesEnvironments {
+        const METHOD: &'static str = "forces.environments";
+        type Params = NoParams;
+        type Reply = Page<EnvironmentInfo, EnvironmentsMeta>;
+    }
+
+    /// `forces.evaluate`: Compute energies, forces and more of some structures.
+    pub enum ForcesEvaluate {}
+
+    impl Call for ForcesEvaluate {
+        const METHOD: &'static str = "forces.evaluate";
+        type Params = EvaluateParams;
+        type Reply = Reply<EvaluateResult>;
+    }
+
+    /// `forces.gc`: Name what nothing needs any more; remove it with `apply`.
+    pub enum ForcesGc {}
+
+    impl Call for ForcesGc {
+        const METHOD: &'static str = "forces.gc";
+        type Params = CollectParams;
+        type Reply = Page<Garbage, CollectMeta>;
+    }
+
+    /// `forces.install`: Build the environment of an engine and fetch the named models, in the
+    /// background.
+    pub enum ForcesInstall {}
+
+    impl Call for ForcesInstall {
+        const METHOD: &'static str = "forces.install";
+        type Params = InstallParams;
+        type Reply = Reply<InstallResult>;
+    }
+
+    /// `forces.models`: List the models of an engine, and which of them are here.
+    pub enum ForcesModels {}
+
+    impl Call for ForcesModels {
+        const METHOD: &'static str = "forces.models";
+        type Params = ModelsParams;
+        type Reply = Page<EngineModel, ModelsMeta>;
+    }
+
+    /// `forces.relax`: Submit a relaxation: an ordinary job of code `forces`, task `relax`.
+    pub enum ForcesRelax {}
+
+    impl Call for ForcesRelax {
+        const METHOD: &'static str = "forces.relax";
+        type Params = RelaxParams;
+        type Reply = Reply<RelaxResult>;
+    }
+
+    /// `forces.serve`: Let a foreign i-PI server drive a worker of ours; `forces.stop` ends it.
+    pub enum ForcesServe {}
+
+    impl Call for ForcesServe {
+        const METHOD: &'static str = "forces.serve";
+        type Params = ServeParams;
+        type Reply = Reply<ServeResult>;
+    }
+
+    /// `forces.status`: Tell what the workers do together, and their limits.
+    pub enum ForcesStatus {}
+
+    impl Call for ForcesStatus {
+        const METHOD: &'static str = "forces.status";
+        type Params = NoParams;
+        type Reply = Reply<ForcesStatusResult>;
+    }
+
+    /// `forces.stop`: Stop a worker or an installation.
+    pub enum ForcesStop {}
+
+    impl Call for ForcesStop {
+        const METHOD: &'static str = "forces.stop";
+        type Params = StopWorkerParams;
+        type Reply = Reply<StopWorkerResult>;
+    }
+
+    /// `forces.workers`: List the workers, and the last that died of each kind.
+    pub enum ForcesWorkers {}
+
+    impl Call for ForcesWorkers {
+        const METHOD: &'static str = "forces.workers";
+        type Params = WorkersParams;
+        type Reply = Page<WorkerInfo, WorkersMeta>;
     }
 
     /// `jobs.cancel`: Ask for jobs to be ended, with everything they started.
@@ -2467,6 +3598,19 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::CodesReadOutput>();
     visitor.visit::<calls::EventsSubscribe>();
     visitor.visit::<calls::EventsUnsubscribe>();
+    visitor.visit::<calls::ForcesAttach>();
+    visitor.visit::<calls::ForcesDoctor>();
+    visitor.visit::<calls::ForcesEngines>();
+    visitor.visit::<calls::ForcesEnvironments>();
+    visitor.visit::<calls::ForcesEvaluate>();
+    visitor.visit::<calls::ForcesGc>();
+    visitor.visit::<calls::ForcesInstall>();
+    visitor.visit::<calls::ForcesModels>();
+    visitor.visit::<calls::ForcesRelax>();
+    visitor.visit::<calls::ForcesServe>();
+    visitor.visit::<calls::ForcesStatus>();
+    visitor.visit::<calls::ForcesStop>();
+    visitor.visit::<calls::ForcesWorkers>();
     visitor.visit::<calls::JobsCancel>();
     visitor.visit::<calls::JobsContinue>();
     visitor.visit::<calls::JobsDelete>();

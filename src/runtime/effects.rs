@@ -1,10 +1,11 @@
 //! Carries effects out without keeping the loop waiting.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::thread;
 
+use super::keeper::Keeper;
 use super::service::Service;
 use crate::msg::{Effect, Entry, Msg, Tone};
 use crate::submission::{Kind, kind_of};
@@ -13,11 +14,21 @@ use crate::submission::{Kind, kind_of};
 pub(super) struct Worker {
     service: Box<dyn Service>,
     messages: Sender<Msg>,
+    keeper: Keeper,
 }
 
 impl Worker {
     pub(super) fn new(service: Box<dyn Service>, messages: Sender<Msg>) -> Self {
-        Self { service, messages }
+        Self {
+            service,
+            keeper: Keeper::new(None, messages.clone()),
+            messages,
+        }
+    }
+
+    /// Keep what the user chooses in this file.
+    pub(super) fn keep_at(&mut self, path: Option<PathBuf>) {
+        self.keeper = Keeper::new(path, self.messages.clone());
     }
 
     /// Begin one effect; those of the terminal are not for here.
@@ -26,6 +37,7 @@ impl Worker {
             Effect::Call { id, method, params } => {
                 self.service.call(id, method, params, &self.messages);
             }
+            Effect::Keep(text) => self.keeper.keep(text),
             Effect::WatchLog(job) => self.service.watch_log(job),
             Effect::Connect { start } => self.service.connect(start, &self.messages),
             Effect::ListDirectory { id, path } => {

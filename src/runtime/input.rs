@@ -21,6 +21,8 @@ use crate::msg::{Mouse, Msg};
 
 /// Lines that one turn of the wheel moves.
 const WHEEL_LINES: i16 = 3;
+/// How long more events are looked for after one; with zero nothing would be read at all.
+const LOOK: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 struct Gate {
@@ -118,7 +120,7 @@ fn read(gate: &Gate, mut woken: UnixStream, ended: &AtomicBool, messages: &Sende
         if signalled && let Ok((columns, rows)) = crossterm::terminal::size() {
             let _ = messages.send(Msg::Resize(columns, rows));
         }
-        while let Ok(true) = event::poll(Duration::ZERO) {
+        while let Ok(true) = event::poll(LOOK) {
             let msg = match event::read() {
                 Ok(event) => message(event),
                 Err(_) => Some(Msg::Quit),

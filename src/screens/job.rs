@@ -250,9 +250,14 @@ impl JobScreen {
                     return;
                 }
             }
-        } else if self.tab == Tab::Files {
-            let area = Self::body(cx.area());
-            self.files.click(row - 1, area, cx);
+            return;
+        }
+        let (area, row) = (Self::body(cx.area()), row - 1);
+        match (self.tab, &self.detail) {
+            (Tab::Files, _) => self.files.click((column, row), area, cx),
+            (Tab::Plots, _) if row == 0 => self.plots.click(column, area, cx),
+            (Tab::Events, Some(job)) => self.events.click(row, &job.events, area, cx),
+            _ => {}
         }
     }
 }
@@ -260,6 +265,10 @@ impl JobScreen {
 impl Screen for JobScreen {
     fn actions(&self) -> &'static [Action] {
         act::actions(self.tab, self.files.is_opened())
+    }
+
+    fn hints(&self, data: &Data) -> Vec<Action> {
+        act::hints(self.actions(), self.tab, self.row(data))
     }
 
     fn all_actions(&self) -> Vec<Action> {
@@ -347,13 +356,10 @@ impl Screen for JobScreen {
         }
     }
 
-    fn wake_at(&self, data: &Data) -> Option<f64> {
-        let runs = self
-            .row(data)
-            .is_some_and(|row| row.job.state.as_str() == "RUNNING");
-        let clock = self.tab == Tab::Summary && runs && data.is_live();
-        let second = clock.then(|| data.now.floor() + 1.0);
-        second
+    fn wake_at(&self, _: Rect, data: &Data) -> Option<f64> {
+        let row = self.row(data).filter(|_| self.tab == Tab::Summary);
+        let elapsed = row.and_then(|row| data.elapsed_changes_at(row));
+        elapsed
             .into_iter()
             .chain(self.log_wake_at(data))
             .reduce(f64::min)

@@ -7,6 +7,7 @@ pub mod filter;
 pub mod words;
 
 mod act;
+mod order;
 mod view;
 
 use std::collections::BTreeSet;
@@ -16,10 +17,12 @@ use ratatui::layout::Rect;
 
 use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
 use crate::app::{Data, Row};
-use crate::config::Config;
+use crate::config::{Chosen, Config, SortBy};
 use crate::msg::{Action, Edit};
 use crate::widgets::input::TextLine;
 use crate::widgets::table::{self, Place};
+
+use order::{By, Order};
 
 pub use columns::{COLUMN_NAMES, ColumnId};
 pub use filter::Filter;
@@ -38,10 +41,8 @@ pub struct Jobs {
     input: Option<TextLine>,
     /// What is wrong with what is typed; the filter before stays in force.
     filter_error: Option<String>,
-    /// The numbers of the jobs that fit, in their order.
-    order: Vec<i64>,
-    /// The version of the job list that `order` was made from.
-    version: u64,
+    /// The jobs that fit, in their order.
+    order: Order,
     place: Place,
     /// The job that the user put the cursor on; it may be filtered out at the moment.
     wanted: Option<i64>,
@@ -59,19 +60,20 @@ impl Jobs {
             .iter()
             .filter_map(|name| ColumnId::named(name))
             .collect();
+        let sort = config.job_sort.as_ref();
+        let column = sort.and_then(|sort| ColumnId::named(&sort.column));
         Self {
             columns: if named.is_empty() {
                 ColumnId::DEFAULT.to_vec()
             } else {
                 named
             },
-            sort: ColumnId::Id,
-            descending: true,
+            sort: column.unwrap_or(ColumnId::Id),
+            descending: column.is_none() || sort.is_some_and(|sort| sort.descending),
             filter: Filter::default(),
             input: None,
             filter_error: None,
-            order: Vec::new(),
-            version: 0,
+            order: Order::default(),
             place: Place::default(),
             wanted: None,
             selected: BTreeSet::new(),
@@ -82,11 +84,23 @@ impl Jobs {
     /// The numbers of the jobs that are listed, in their order.
     #[must_use]
     pub fn listed(&self) -> &[i64] {
-        &self.order
+        self.order.ids()
+    }
+
+    fn remember_sort(&self, cx: &mut Cx<'_>) {
+        cx.remember(Chosen::JobSort(SortBy {
+            column: self.sort.name().to_owned(),
+            descending: self.descending,
+        }));
+    }
+
+    fn remember_columns(&self, cx: &mut Cx<'_>) {
+        let names = self.columns.iter().map(|column| column.name().to_owned());
+        cx.remember(Chosen::JobColumns(names.collect()));
     }
 
     fn current(&self) -> Option<i64> {
-        self.order.get(self.place.cursor).copied()
+        self.listed().get(self.place.cursor).copied()
     }
 
     fn current_row<'a>(&self, data: &'a Data) -> Option<&'a Row> {
@@ -120,22 +134,34 @@ impl Jobs {
         table::rows(self.table_area(cx.area()))
     }
 
-    /// Make the order anew; the cursor stays on its job and the job on its line.
+    fn by(&self) -> By {
+        By {
+            filter: self.filter.clone(),
+            column: self.sort,
+            descending: self.descending,
+        }
+    }
+
+    /// Make the order anew.
     fn arrange(&mut self, cx: &mut Cx<'_>) {
+        self.order.make(self.by(), cx.data());
+        self.arranged(cx);
+    }
+
+    /// Put these jobs in their places.
+    fn rearrange(&mut self, ids: &[i64], cx: &mut Cx<'_>) {
+        self.order.change(ids, self.by(), cx.data());
+        self.arranged(cx);
+    }
+
+    /// The order is another one: the cursor stays on its job and the job on its line.
+    fn arranged(&mut self, cx: &mut Cx<'_>) {
         let data = cx.data();
-        let mut fitting: Vec<&Row> = data
-            .jobs
-            .rows()
-            .filter(|row| self.filter.fits(row, data))
-            .collect();
-        columns::sort(&mut fitting, self.sort, self.descending, data);
         let line = self.place.cursor.saturating_sub(self.place.offset);
-        self.order = fitting.iter().map(|row| row.job.id).collect();
-        self.version = data.jobs.version;
         self.selected.retain(|id| data.jobs.get(*id).is_some());
         let wanted = self.wanted;
-        let found = wanted.and_then(|id| self.order.iter().position(|other| *other == id));
-        let (count, rows) = (self.order.len(), self.rows_seen(cx));
+        let found = wanted.and_then(|id| self.listed().iter().position(|other| *other == id));
+        let (count, rows) = (self.listed().len(), self.rows_seen(cx));
         let to = found.unwrap_or(self.place.cursor);
         if found.is_some() {
             self.place.offset = to.saturating_sub(line);
@@ -151,7 +177,7 @@ impl Jobs {
     fn go(&mut self, to: usize, cx: &mut Cx<'_>) {
         let rows = self.rows_seen(cx);
         let from = self.place.cursor;
-        self.place.go(to, self.order.len(), rows);
+        self.place.go(to, self.listed().len(), rows);
         self.wanted = self.current();
         if self.range.is_some() {
             self.extend_range(from);
@@ -162,20 +188,21 @@ impl Jobs {
     fn extend_range(&mut self, from: usize) {
         let anchor = self
             .range
-            .and_then(|id| self.order.iter().position(|other| *other == id));
+            .and_then(|id| self.listed().iter().position(|other| *other == id));
         let Some(anchor) = anchor else {
             self.range = None;
             return;
         };
         let span = |a: usize, b: usize| a.min(b)..=a.max(b);
         let (old, new) = (span(anchor, from), span(anchor, self.place.cursor));
+        let listed = self.order.ids();
         for index in old {
-            if let Some(id) = self.order.get(index).filter(|_| !new.contains(&index)) {
+            if let Some(id) = listed.get(index).filter(|_| !new.contains(&index)) {
                 self.selected.remove(id);
             }
         }
         self.selected
-            .extend(new.filter_map(|index| self.order.get(index)));
+            .extend(new.filter_map(|index| listed.get(index)));
     }
 
     fn set_filter(&mut self, text: &str, cx: &mut Cx<'_>) {
@@ -228,11 +255,11 @@ impl Jobs {
         self.wanted = Some(id);
         self.range = None;
         self.selected.clear();
-        if !self.order.contains(&id) {
+        if !self.listed().contains(&id) {
             self.input = None;
             self.set_filter("", cx);
         }
-        if let Some(at) = self.order.iter().position(|other| *other == id) {
+        if let Some(at) = self.listed().iter().position(|other| *other == id) {
             self.go(at, cx);
         }
     }
@@ -261,14 +288,15 @@ impl Screen for Jobs {
         match event {
             Event::Act(action) => return self.act(*action, cx),
             Event::Edit(edit) => self.edit(edit, cx),
-            Event::JobsChanged(_) => {
-                if self.version != cx.data().jobs.version {
+            Event::JobsChanged([]) => {
+                if self.order.is_old(cx.data()) {
                     self.arrange(cx);
                 }
             }
+            Event::JobsChanged(ids) => self.rearrange(ids, cx),
             Event::Entered | Event::Resized => {
                 let rows = self.rows_seen(cx);
-                self.place.go(self.place.cursor, self.order.len(), rows);
+                self.place.go(self.place.cursor, self.listed().len(), rows);
                 cx.redraw();
             }
             Event::Tick => cx.redraw(),
@@ -276,7 +304,7 @@ impl Screen for Jobs {
             Event::Click(_, row) => {
                 if let Some(line) = row.checked_sub(self.rows_above() + 1) {
                     let index = self.place.offset + usize::from(line);
-                    if index < self.order.len() {
+                    if index < self.listed().len() {
                         self.go(index, cx);
                     }
                 }
@@ -303,8 +331,19 @@ impl Screen for Jobs {
         self.current().map(Subject::Job)
     }
 
-    /// Elapsed times go on once a second while a job runs.
-    fn wake_at(&self, data: &Data) -> Option<f64> {
-        (data.is_live() && data.jobs.running() > 0).then(|| data.now.floor() + 1.0)
+    /// Elapsed times and ages go on where they are seen.
+    fn wake_at(&self, area: Rect, data: &Data) -> Option<f64> {
+        let area = self.table_area(area);
+        let columns: Vec<_> = self.columns.iter().map(|id| id.unmarked()).collect();
+        let shown = table::shown(&columns, area, self.listed().len());
+        let shown = || {
+            let columns = self.columns.iter().zip(&shown);
+            columns.filter_map(|(id, shown)| shown.then_some(id))
+        };
+        let ids = self.listed().iter().skip(self.place.offset);
+        ids.take(table::rows(area))
+            .filter_map(|id| data.jobs.get(*id))
+            .flat_map(|row| shown().filter_map(|id| id.changes_at(row, data)))
+            .reduce(f64::min)
     }
 }

@@ -98,6 +98,8 @@ impl NewJob {
         if self.step == Step::File {
             return Handled::No;
         }
+        // The mouse may ask for something while a field is written in; what is written stays.
+        self.editing = None;
         let half = (isize::from(cx.area().height.cast_signed()) / 2).max(1);
         match action {
             Action::Down | Action::NextPane => self.move_by(1, cx),
@@ -149,11 +151,7 @@ impl NewJob {
     }
 
     fn set(&mut self, key: &str, text: &str, cx: &mut Cx<'_>) {
-        if key == form::CODE {
-            self.form.make_fields(text);
-        } else {
-            self.form.write(key, text);
-        }
+        self.form.choose(key, text);
         self.check(cx);
     }
 
@@ -361,12 +359,30 @@ impl Screen for NewJob {
 
 impl NewJob {
     fn click(&mut self, row: u16, cx: &mut Cx<'_>) {
-        if self.step == Step::Form && !self.preview {
-            let clicked = view::field_at(self, cx.area(), row);
-            if let Some(index) = clicked {
-                self.editing = None;
-                self.go(index, cx);
+        match self.step {
+            Step::File => {
+                if let Some(line) = row.checked_sub(view::files::ABOVE) {
+                    let rows = view::files::rows(cx.area());
+                    self.files.click(usize::from(line), rows, cx);
+                }
             }
+            Step::Form if self.preview && cx.area().width < WIDE => {}
+            Step::Form => {
+                let clicked = view::field_at(self, cx.area(), row);
+                if let Some(index) = clicked {
+                    self.click_field(index, cx);
+                }
+            }
+        }
+    }
+
+    /// A click puts the cursor there; where it is already, it does what Enter does.
+    fn click_field(&mut self, index: usize, cx: &mut Cx<'_>) {
+        let again = index == self.cursor && self.editing.is_none();
+        self.editing = None;
+        self.go(index, cx);
+        if again {
+            self.enter(cx);
         }
     }
 }

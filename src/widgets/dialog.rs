@@ -6,8 +6,9 @@ use ratatui::layout::Rect;
 use super::{frame, text};
 use crate::theme::{Role, Theme};
 
-/// Clear a box of this size in the middle of `window`, frame it, and give its inside.
-pub fn open(window: Rect, size: (u16, u16), title: &str, buf: &mut Buffer, theme: &Theme) -> Rect {
+/// A box of this size in the middle of `window`, and its inside.
+#[must_use]
+pub fn places(window: Rect, size: (u16, u16)) -> (Rect, Rect) {
     let width = size.0.saturating_add(4).min(window.width);
     let height = size.1.saturating_add(2).min(window.height);
     let area = Rect::new(
@@ -16,14 +17,21 @@ pub fn open(window: Rect, size: (u16, u16), title: &str, buf: &mut Buffer, theme
         width,
         height,
     );
-    clear(area, buf, theme);
-    frame::draw(area, buf, theme, title, true, true);
-    Rect::new(
+    let inside = Rect::new(
         area.x + 2,
         area.y + 1,
         area.width.saturating_sub(4),
         area.height.saturating_sub(2),
-    )
+    );
+    (area, inside)
+}
+
+/// Clear the box of this size, frame it, and give its inside.
+pub fn open(window: Rect, size: (u16, u16), title: &str, buf: &mut Buffer, theme: &Theme) -> Rect {
+    let (area, inside) = places(window, size);
+    clear(area, buf, theme);
+    frame::draw(area, buf, theme, title, true, true);
+    inside
 }
 
 /// Empty a part of the window.
@@ -46,17 +54,34 @@ pub fn clear(area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
 }
 
+/// The places of two buttons in one row.
+#[must_use]
+pub fn button_places(area: Rect, labels: [&str; 2]) -> [Rect; 2] {
+    let mut x = area.x;
+    labels.map(|label| {
+        let columns = u16::try_from(text::width(label) + 4).unwrap_or(u16::MAX);
+        let place = Rect::new(x, area.y, columns, 1).intersection(area);
+        x = x.saturating_add(columns).saturating_add(2);
+        place
+    })
+}
+
 /// Two buttons in one row; the chosen one is set off and marked.
 pub fn buttons(area: Rect, buf: &mut Buffer, theme: &Theme, labels: [&str; 2], second: bool) {
-    let mut x = area.x;
-    for (index, label) in labels.iter().enumerate() {
+    let places = button_places(area, labels);
+    for (index, (label, place)) in labels.iter().zip(places).enumerate() {
         let chosen = (index == 1) == second;
         let (text, role) = if chosen {
             (format!("[ {label} ]"), Role::Cursor)
         } else {
             (format!("  {label}  "), Role::Text)
         };
-        let left = area.right().saturating_sub(x);
-        x = text::put(buf, (x, area.y), &text, left, theme.style(role)) + 2;
+        text::put(
+            buf,
+            (place.x, place.y),
+            &text,
+            place.width,
+            theme.style(role),
+        );
     }
 }

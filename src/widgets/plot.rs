@@ -125,7 +125,7 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
         };
         let name = match (plot.curves.len(), plot.cursor) {
             (1, Some(_)) => format!("{} {}", plot.x_label, value_text(*px)),
-            (1, None) => "now".to_owned(),
+            (1, None) => "last".to_owned(),
             _ => curve.name.clone(),
         };
         let words = format!("  {mark} {name}: {}", value_text(*py));
@@ -275,7 +275,7 @@ mod tests {
     fn axes_have_numbers_and_names() {
         let lines = drawn(&plot(&[0.0, 5.0, 10.0]), 40, 12, true);
         assert!(
-            lines[0].starts_with("largest force / eV/Å  * now: 10"),
+            lines[0].starts_with("largest force / eV/Å  * last: 10"),
             "{lines:#?}"
         );
         assert!(

@@ -96,8 +96,7 @@ pub fn draw(table: &Table<'_>, area: Rect, buf: &mut Buffer, theme: &Theme) {
         return;
     }
     let scrolls = table.count > rows(area);
-    let room = area.width - 2 - u16::from(scrolls);
-    let widths = widths(table.columns, room);
+    let widths = widths(table.columns, room(area, table.count));
     let head = theme.style(Role::Head);
     let mut x = area.x + 1;
     for (column, width) in table.columns.iter().zip(&widths) {
@@ -159,6 +158,19 @@ fn draw_row(
         };
         buf.set_style(area, theme.style(role));
     }
+}
+
+/// Which columns there is room for in `area`, above `count` rows.
+#[must_use]
+pub fn shown(columns: &[Column], area: Rect, count: usize) -> Vec<bool> {
+    let widths = widths(columns, room(area, count));
+    widths.iter().map(Option::is_some).collect()
+}
+
+/// What the margins and the scroll bar leave.
+fn room(area: Rect, count: usize) -> u16 {
+    let scrolls = count > rows(area);
+    area.width.saturating_sub(2 + u16::from(scrolls))
 }
 
 /// The widths of the columns in `room`; `None` for those that there is no room for.

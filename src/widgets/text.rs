@@ -151,6 +151,48 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// What has run for so many seconds and still does: `42s`, `3:12`, `3h12m`, `2d04h`. It says no more
+/// than changes rarely, so that it need not be written anew each second for hours.
+#[must_use]
+pub fn so_far(seconds: f64) -> String {
+    if !(3600.0..86400.0).contains(&seconds) {
+        return duration(seconds);
+    }
+    // Below one day.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let minutes = seconds as u64 / 60;
+    format!("{}h{:02}m", minutes / 60, minutes % 60)
+}
+
+/// In how many seconds [`so_far`] says something else.
+#[must_use]
+pub fn so_far_changes_in(seconds: f64) -> Option<f64> {
+    let unit = match seconds {
+        s if s < 3600.0 => 1.0,
+        s if s < 86400.0 => 60.0,
+        _ => 3600.0,
+    };
+    until_next(seconds, unit)
+}
+
+/// In how many seconds [`age`] says something else.
+#[must_use]
+pub fn age_changes_in(seconds: f64) -> Option<f64> {
+    let unit = match seconds {
+        s if s < 60.0 => 1.0,
+        s if s < 3600.0 => 60.0,
+        s if s < 86400.0 => 3600.0,
+        _ => 86400.0,
+    };
+    until_next(seconds, unit)
+}
+
+/// Never zero, so that nobody waits for what is over; nothing for what no longer counts seconds.
+fn until_next(seconds: f64, unit: f64) -> Option<f64> {
+    let counts = (0.0..1e12).contains(&seconds);
+    counts.then(|| (unit - seconds % unit).max(0.001))
+}
+
 /// An age in seconds, in one unit: `12s`, `4m`, `3h`, `2d`.
 #[must_use]
 pub fn age(seconds: f64) -> String {

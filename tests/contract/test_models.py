@@ -12,10 +12,16 @@ from contract.table import BUILT, TABLE
 from crystalmath.contract.events import NOTIFICATIONS
 from crystalmath.contract.openrpc import document
 
-UNITS: Final = ("_s", "_ms", "_ev", "_ev_angstrom", "_angstrom", "_mib", "_hours", "_gpa", "_k")
+UNITS: Final = (
+    *("_s", "_ms", "_days", "_hours", "_per_s", "_mib", "_k", "_gpa", "_angstrom"),
+    *("_ev", "_ev_angstrom", "_ev_per_a", "_ev_per_a3", "_mub", "_e", "_e_a"),
+)
 
 NO_UNIT: Final = {
     "ProgressView.fraction": "a fraction of one",
+    "InstallTask.fraction": "a fraction of one",
+    "EngineCheck.value": "its unit stands beside it",
+    "EngineCheck.tolerance": "its unit stands beside it",
     "Series.x": "its label and unit stand beside it",
     "Series.y": "its label and unit stand beside it",
     "CancelParams.id": "an id that happens to be a number",
@@ -25,6 +31,7 @@ NO_BOUND: Final = {
     "CancelParams.id": "any id that a call may have",
     "FileIn.content": "bounded by its bytes, which a schema cannot say",
     "ReadOutputParams.text": "bounded by its bytes, which a schema cannot say",
+    "ForceStructure.text": "bounded by its bytes, which a schema cannot say",
     "StructureIn.text": "bounded by its bytes, which a schema cannot say",
 }
 

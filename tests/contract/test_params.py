@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from contract.table import BUILT, vector
+from crystalmath.contract.refusals import faults
 from crystalmath.contract.rpc import Method
 
 every_method = pytest.mark.parametrize("method", BUILT, ids=lambda method: method.name)
@@ -27,7 +29,9 @@ def blamed(method: Method, params: dict[str, Any]) -> set[str]:
     try:
         method.params.model_validate(params)
     except ValidationError as error:
-        return {str(part["loc"][0]) for part in error.errors() if part["loc"]}
+        told = faults(error, params)
+        assert not any(re.search("[Ii]nput should|should be", words) for _, words in told), told
+        return {path.partition(".")[0] for path, _ in told if path}
     return set()
 
 

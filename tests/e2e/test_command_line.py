@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Terminal
-from support.daemon import wait_until
+from support.daemon import ROOT, wait_until
+from support.espresso import output
 
 COPPER = ("submit", "examples/copper.cif", "--task", "relax", "--engine", "emt")
 
@@ -123,3 +124,45 @@ def test_output_into_a_closed_pipe_ends_quietly(terminal: Terminal) -> None:
     )  # fmt: skip
     assert done.stdout
     assert done.stderr == ""
+
+
+def test_a_deck_fails_is_continued_and_read(terminal: Terminal, tmp_path: Path) -> None:
+    """A stand-in for pw.x says what the real one once said."""
+    said = tmp_path / "said"
+    program = tmp_path / "pw.x"
+    program.write_text(f"#!/bin/sh\ncat {said}\nexit $(cat {tmp_path}/code)\n", encoding="utf-8")
+    program.chmod(0o755)
+    (tmp_path / "Si.pz-vbc.UPF").write_text("<UPF/>", encoding="utf-8")
+    terminal.env["ESPRESSO_PSEUDO"] = str(tmp_path)
+
+    def let_it_say(text: str, code: int) -> None:
+        said.write_text(text, encoding="utf-8")
+        (tmp_path / "code").write_text(str(code), encoding="utf-8")
+
+    deck = tmp_path / "silicon"
+    deck.write_text((ROOT / "examples" / "si.noconv.in").read_text("utf-8"), encoding="utf-8")
+    let_it_say(output("si.noconv"), 2)
+    failed = terminal.run("submit", str(deck), "--param", f"executable={program}", "--wait")
+    assert failed.returncode == 1, failed.stderr
+    assert "FAILED (not_converged)" in failed.stdout
+
+    seen = terminal.run("continue", "1", "--dry-run")
+    assert seen.returncode == 0, seen.stderr
+    assert "-   electron_maxstep = 2\n+   electron_maxstep = 100\n" in seen.stdout
+    assert len(terminal.json("jobs")["data"]) == 1
+    let_it_say(output("si.scf"), 0)
+    onward = terminal.run("continue", "1", "--wait", "--name", "onward")
+    assert onward.returncode == 0, onward.stdout + onward.stderr
+    assert "onward: COMPLETED" in onward.stdout
+    assert "continues job 1" in terminal.run("show", "2").stdout
+
+    by_hand = tmp_path / "by hand"
+    by_hand.mkdir()
+    (by_hand / "si.scf.out").write_text(output("si.scf"), encoding="utf-8")
+    read = terminal.run("read", "si.scf.out", cwd=by_hand)
+    assert read.returncode == 0, read.stderr
+    assert "espresso scf: COMPLETED" in read.stdout
+    taken = terminal.run("import", ".", "--wait", cwd=by_hand)
+    assert taken.returncode == 0, taken.stderr
+    assert "job 3 by hand: COMPLETED" in taken.stdout
+    assert "-215.575776 eV" in taken.stdout

@@ -214,6 +214,9 @@ class MisbehavingController:
     def job_counts(self) -> Mapping[str, int]:
         return {}
 
+    def is_needed(self) -> bool:
+        return self.live_local_jobs() > 0
+
     def live_local_jobs(self) -> int:
         marker = os.environ.get("TEST_DAEMON_LIVE_MARKER")
         return int(marker is not None and Path(marker).exists())

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bench import pyo3
 from bench.cli import main
+from rig.place import RigError
+from rig.screen import Screen, UnknownSequenceError
 
 
 @pytest.mark.timeout(300)
 def test_one_round_of_every_benchmark_writes_its_figures(tmp_path: Path) -> None:
-    file = tmp_path / "figures.json"
-    code = main(["ipc", "list", "start", "--rounds", "1", "--json", str(file)])
-    found = json.loads(file.read_text(encoding="utf-8"))
+    found, code = figures(["ipc", "list", "start"], tmp_path)
 
     assert set(found) == {
         "schema", "when", "python", "cores", "codec", "rounds", "rows", "targets"
@@ -22,9 +24,54 @@ def test_one_round_of_every_benchmark_writes_its_figures(tmp_path: Path) -> None
     assert {"raw 64-byte echo", "system.ping under load [json]", "bare interpreter"} <= {
         row["name"] for row in found["rows"]
     }
-    assert all(row["n"] > 0 and row["p50_us"] > 0 for row in found["rows"])
     missed = [t for t in found["targets"] if not t["ok"] and not t["provisional"]]
     assert code == (1 if missed else 0)
+
+
+@pytest.mark.timeout(300)
+def test_one_round_of_the_ui_in_a_pseudo_terminal(tmp_path: Path) -> None:
+    found, _code = figures(["ui"], tmp_path)
+
+    rows = {row["name"] for row in found["rows"]}
+    assert "ui: exec to live rows, 10,000 jobs" in rows
+    assert "ui: key to frame, filter, a letter" in rows
+    values = {target["name"]: target["value"] for target in found["targets"]}
+    assert values["ui: idle 2 s, draws"] == 0
+    assert values["ui: 1,000 events a second, told"] > 0
+    assert values["ui: 1,000 events a second, jobs not shown as last told"] == 0
+    assert 0 < values["ui: 1,000 events a second, draws a second"] <= 30
+
+
+def figures(names: list[str], folder: Path) -> tuple[dict[str, Any], int]:
+    """One round of these benchmarks: what is written, and the exit code."""
+    file = folder / "figures.json"
+    code = main([*names, "--rounds", "1", "--json", str(file)])
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    assert all(row["n"] > 0 and row["p50_us"] > 0 for row in found["rows"])
+    return found, code
+
+
+def test_a_terminal_reads_what_the_ui_writes_and_refuses_what_it_does_not_know() -> None:
+    screen = Screen(12, 3)
+    for part in (
+        b"\x1b[?2026h\x1b[2;3H\x1b[48;5;4mno",
+        b"de \xe2\x94",
+        b"\x82\x1b[0m\x1b[?2026",
+        b"l",
+    ):
+        screen.feed(part)
+    assert screen.text() == f"{'':12}\n  node │{'':4}\n{'':12}\n"
+    assert [bool(mark) for mark in screen.background[1]] == [False] * 2 + [True] * 6 + [False] * 4
+    screen.feed(b"\x1b[6n")
+    assert screen.answers == b"\x1b[2;9R"
+    with pytest.raises(UnknownSequenceError):
+        screen.feed(b"\x1b[3X")
+
+
+def test_a_python_without_a_shared_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyo3.sysconfig, "get_config_var", lambda name: 0)
+    with pytest.raises(RigError, match="has no shared library of Python"):
+        pyo3.build()
 
 
 def test_what_is_not_measured_yet_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.skipif(not procfs.available(), reason="needs Linux /pro
 
 T = TypeVar("T")
 HANG_S = 60.0
-QUICK = Durations(grace_s=0.3, kill_patience_s=5.0, claim_s=HANG_S)
+QUICK = Durations(grace_s=0.3, linger_s=0.1, kill_patience_s=5.0, claim_s=HANG_S)
 PATIENT = Durations(grace_s=HANG_S, kill_patience_s=5.0, claim_s=HANG_S)
 # Not signal.pause(): a signal just before it would be handled only after the next one.
 PYTHON_WAITS = """
@@ -497,8 +498,25 @@ def test_processes_left_behind_are_ended_and_counted(quick: Job) -> None:
     end = quick.end()
     assert (end.rc, end.cause) == (7, "exit")
     assert procfs.gone(quick.key)
-    assert quick.raw("end.json")["leftover"] >= 3
-    assert quick.raw("end.json")["unkillable"] == 0
+    assert end.leftover >= 3
+    assert end.unkillable == 0
+
+
+def test_a_helper_that_ends_just_after_the_program_is_not_left_behind(job: Job) -> None:
+    # It ends when it sees that the program, its parent, is gone.
+    look = "read -r _ _ _ parent _ </proc/$$/stat"
+    helper = f"while {look}; [ $parent = $1 ]; do sleep 0.005; done"
+    job.runner = LocalRunner(replace(PATIENT, linger_s=HANG_S))
+    job.launch("sh", "-c", f"sh -c '{helper}' helper $$ & exit 0")
+    assert (job.end().rc, job.end().leftover) == (0, 0)
+
+
+def test_a_receipt_that_counts_no_processes_is_read(job: Job) -> None:
+    job.launch("true")
+    job.end()
+    older = {k: v for k, v in job.raw("end.json").items() if k not in ("leftover", "unkillable")}
+    (job.directory / ".cm" / "end.json").write_text(json.dumps(older))
+    assert (job.end().rc, job.end().leftover) == (0, 0)
 
 
 # --- no supervisor, no daemon, no disk ----------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from soak import connect, fuzz, idle, kill, starters, stopstart
+from soak import connect, events, fuzz, idle, kill, starters, stopstart
 from soak.outcome import Outcome
 
 SEED = 20260106
@@ -43,3 +43,7 @@ def test_clients_that_come_and_go_leave_no_descriptors() -> None:
 
 def test_many_starters_start_one_daemon() -> None:
     check(starters.run(1, SEED, print, clients=16, most_s=MOST_START_S))
+
+
+def test_who_never_reads_costs_little_and_delays_nobody() -> None:
+    check(events.run(5_000, SEED, print, hang_s=HANG_S, unwritable_s=0.5))

@@ -65,11 +65,11 @@ fn refusing(code: i64, data: Value) -> Mock {
     })
 }
 
-fn submitted() -> Value {
+pub fn submitted() -> Value {
     json!({"status": "ok", "data": {"job": {"id": 12, "name": "n", "code": "forces"}, "repeated": false}})
 }
 
-fn file(mock: &Mock, name: &str, text: &str) -> String {
+pub fn file(mock: &Mock, name: &str, text: &str) -> String {
     let path = mock.dir.path().join(name);
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
@@ -234,7 +234,7 @@ fn an_error_answer_is_shown_with_its_hint_and_ends_with_1() {
     assert_eq!(code(&output), 1);
     assert_eq!(
         stderr(&output),
-        "error: id: there is no job 99\nhint: see: crystalmath jobs\n"
+        "error: there is no job 99\nhint: see: crystalmath jobs\n"
     );
     for command in [
         ["show", "99"],
@@ -250,6 +250,7 @@ fn an_error_answer_is_shown_with_its_hint_and_ends_with_1() {
             json!({"error": {
                 "code": -32000, "kind": "not_found", "message": "there is no job 99", "field": "id",
                 "hint": "see: crystalmath jobs", "retryable": false, "trace_id": "t",
+                "argument": "ID",
             }})
         );
         assert_eq!(stderr(&output), "");
@@ -487,7 +488,7 @@ fn completions_and_manual_pages_come_from_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&run(&mock, &["completions", shell]));
         assert!(
-            script.contains("submit") && script.contains("dry-run"),
+            script.contains("submit") && script.contains("dry-run") && script.contains("continue"),
             "{shell}"
         );
     }
@@ -497,6 +498,9 @@ fn completions_and_manual_pages_come_from_the_commands() {
         "crystalmath.1",
         "crystalmath-submit.1",
         "crystalmath-jobs.1",
+        "crystalmath-continue.1",
+        "crystalmath-import.1",
+        "crystalmath-read.1",
     ] {
         assert!(Path::new(&pages).join(page).is_file(), "{page}");
     }

@@ -10,6 +10,8 @@ mod codec;
 #[cfg(feature = "ipc")]
 mod command_line;
 #[cfg(feature = "ipc")]
+mod decks;
+#[cfg(feature = "ipc")]
 mod events;
 mod golden;
 #[cfg(feature = "ipc")]
@@ -17,7 +19,13 @@ mod launch;
 #[cfg(feature = "ipc")]
 mod mock;
 #[cfg(feature = "ipc")]
+mod outcomes;
+#[cfg(feature = "ipc")]
 mod paths;
+#[cfg(feature = "ipc")]
+mod plain;
+#[cfg(feature = "ipc")]
+mod refusals;
 mod ui;
 #[cfg(feature = "ipc")]
 mod wait;

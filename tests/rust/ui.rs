@@ -3,13 +3,17 @@
 //! Here is what the files below share: jobs, a model that is fed by hand, and its picture as text.
 
 mod actions;
+mod clock;
 mod commands;
 mod filter;
 mod fuzz;
 mod job;
+mod job_gone;
 mod job_log;
 mod jobs;
+mod lines;
 mod link;
+mod mouse;
 mod new_job;
 mod settings;
 mod snapshots;

@@ -47,7 +47,13 @@ class FakeCode:
         self.shown: Progress | None = None
 
     def describe(self) -> Mapping[str, Any]:
-        return {"parameters": {"type": "object"}, "executable": None, "engines": []}
+        schema = {"type": "object"}
+        return {
+            "parameters": schema,
+            "parameters_by_task": {"run": schema},
+            "executable": None,
+            "engines": [],
+        }
 
     def prepare(self, request: JobRequest) -> Prepared:
         if "reject" in request.inputs:
@@ -157,6 +163,7 @@ class Bench:
         migrate(self.store.engine, path, lambda _: None)
         self.directories = JobDirectories(self.root / "jobs")
         self.woken = threading.Event()
+        self.pump = self.new_pump()
         codes = {self.code.name: self.code}
         self.service = JobsService(
             JobsParts(
@@ -166,9 +173,9 @@ class Bench:
                 directories=self.directories,
                 clock=lambda: self.now,
                 wake=self.woken.set,
+                end_unrecorded=self.pump.end_unrecorded,
             )
         )
-        self.pump = self.new_pump()
 
     def new_pump(self, store: Any = None, runner: Runner | None = None) -> Pump:
         """A pump as a freshly started daemon has it."""

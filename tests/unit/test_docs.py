@@ -83,7 +83,8 @@ def test_readme_begins_with_the_two_commands() -> None:
 
 def test_every_decision_record_is_in_the_index() -> None:
     records = sorted(p.name for p in (ROOT / "docs/adr").glob("[0-9]*.md"))
-    assert [name[:3] for name in records] == [f"{n:03}" for n in range(1, len(records) + 1)]
+    numbers = [name[:3] for name in records]
+    assert len(numbers) == len(set(numbers))
     assert (
         re.findall(r"^\| \[\d+\]\(([^)]+)\)", text_of("docs/adr/README.md"), re.MULTILINE)
         == records
@@ -100,7 +101,8 @@ def test_every_page_of_the_documentation_is_in_its_index() -> None:
 def test_configuration_page_has_every_key_and_no_other() -> None:
     blocks = FENCED.findall(text_of("docs/guide/configuration.md"))
     section, keys = "", set()
-    for line in "".join(block for language, block in blocks if language == "toml").splitlines():
+    daemon = [block for language, block in blocks if language == "toml" and "[daemon]" in block]
+    for line in "".join(daemon).splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif "=" in line:

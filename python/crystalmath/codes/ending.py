@@ -74,7 +74,7 @@ def judge_end(
         return _failed(
             "walltime",
             f"stopped at its time limit after {_duration(end)}",
-            "give more time, or run it again from its last checkpoint",
+            "`jobs.rerun` starts it again; give it more time: `resources.walltime_s`",
         )
     if end.rc == 0 and end.signal is None:
         return _clean_end(end, words)

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from crystalmath.contract.refusals import faults
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import JobRequest
 
-M = TypeVar("M", bound=BaseModel)
-
 
 class Options(BaseModel):
-    """Parent of every model of ``inputs``: unknown members are refused, values are immutable."""
+    """Parent of every model of ``inputs``: unknown members are refused, values are immutable.
 
+    Attributes
+    ----------
+    FORMS
+        Pattern of a member → what a text that does not fit it has to be.
+    """
+
+    FORMS: ClassVar[Mapping[str, str]] = {}
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+M = TypeVar("M", bound=Options)
 
 
 def refuse_engine(request: JobRequest, code: str) -> None:
@@ -44,12 +53,13 @@ def parse_options(model: type[M], inputs: Mapping[str, Any]) -> M:
     try:
         return model.model_validate(dict(inputs))
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-        first, more = faults[0], len(faults) - 1
-        path = ".".join(["inputs", *(str(part) for part in first["loc"])])
-        known = ", ".join(model.model_fields)
+        found = faults(error, inputs, model.FORMS)
+        member, sentence = found[0]
+        path = f"inputs.{member}" if member else "inputs"
+        more = len(found) - 1
+        unknown = any(detail["type"] == "extra_forbidden" for detail in error.errors()[:1])
         raise InvalidParams(
-            f"{path}: {first['msg']}" + (f" (and {more} more)" if more else ""),
-            hint=f"inputs are: {known}" if first["type"] == "extra_forbidden" else None,
+            f"{path}: {sentence}" + (f" (and {more} more)" if more else ""),
+            hint=f"inputs are: {', '.join(model.model_fields)}" if unknown else None,
             field=path,
         ) from None

@@ -20,7 +20,12 @@ class CodeInfo(Model):
     executable: str | None = Field(default=None, description="Where its program was found.")
     usable: bool = Field(description="Whether a job can run now.")
     problem: str | None = Field(default=None, description="Why not.")
-    parameters: dict[str, Any] = Field(description="JSON schema of `inputs`.")
+    parameters: dict[str, Any] = Field(
+        description="JSON schema of `inputs`; of the task that takes most, where tasks differ."
+    )
+    parameters_by_task: dict[str, dict[str, Any]] = Field(
+        description="JSON schema of `inputs` of each of the tasks."
+    )
 
 
 class CodesMeta(Model):

@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from crystalmath.contract.force_rows import EngineInfo, InstallTask, WorkerInfo
 from crystalmath.contract.jobs import JobEvent, JobSummary
 from crystalmath.contract.rpc import Model, Params
 
@@ -96,6 +97,33 @@ class LogGrown(Model):
     size: int = Field(description="Bytes of the file now.")
 
 
+class EngineChanged(Model):
+    """An engine can now be used, or no longer, or another declaration of it was found."""
+
+    topic: str = Field(description="engines.")
+    kind: Literal["engine"] = Field(description="Always `engine`.")
+    engine: EngineInfo = Field(description="The engine as it is now.")
+
+
+class InstallChanged(Model):
+    """An installation goes on, or has ended."""
+
+    topic: str = Field(description="engines.")
+    kind: Literal["install"] = Field(description="Always `install`.")
+    install: InstallTask = Field(description="Where it stands.")
+
+
+class WorkerChanged(Model):
+    """A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
+
+    Counters alone are no change: who wants them asks `forces.workers`.
+    """
+
+    topic: str = Field(description="engines.")
+    kind: Literal["worker"] = Field(description="Always `worker`.")
+    worker: WorkerInfo = Field(description="The worker as it is now.")
+
+
 class Resync(Model):
     """Something was missed: read everything again that the topics are about."""
 
@@ -103,7 +131,15 @@ class Resync(Model):
 
 
 Event = Annotated[
-    JobChanged | JobRemoved | JobHappened | LogGrown | Resync, Field(discriminator="kind")
+    JobChanged
+    | JobRemoved
+    | JobHappened
+    | LogGrown
+    | EngineChanged
+    | InstallChanged
+    | WorkerChanged
+    | Resync,
+    Field(discriminator="kind"),
 ]
 
 

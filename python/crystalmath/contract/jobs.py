@@ -290,6 +290,10 @@ class Job(JobSummary):
     events: list[JobEvent] = Field(default_factory=list, description="Its history, oldest first.")
     files: list[FileEntry] = Field(default_factory=list, description="Its directory.")
     directory: str = Field(description="Its directory on this machine.")
+    directory_gone: bool = Field(
+        default=False,
+        description="The directory was there and is not any more: deleted or moved by hand.",
+    )
     provenance: Provenance = Field(description="Where the numbers come from.")
     after: list[int] = Field(default_factory=list, description="Jobs it waits or waited for.")
     rerun_of: int | None = Field(default=None, description="The job it repeats or continues.")
@@ -441,7 +445,9 @@ class RerunChanges(Params):
     inputs: dict[str, Any] | None = Field(
         default=None, description="Parameters that change; null removes one."
     )
-    resources: Resources | None = Field(default=None, description="New resources.")
+    resources: Resources | None = Field(
+        default=None, description="Resources that change; null takes a limit away."
+    )
     tags: list[Tag] | None = Field(default=None, max_length=50, description="New labels.")
 
 

@@ -12,7 +12,6 @@ _SEARCH = "Structure search comes with the materials providers; submit a structu
 _CLUSTER = "Clusters come with the SSH and SLURM runners; jobs run on this machine meanwhile."
 _TEMPLATES = "Templates come with the deck writers; write the input file yourself meanwhile."
 _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
-_ENGINES = "Isolated force engines come later; code `forces` with engine `emt` works now."
 _EXTENSIONS = "Extensions come after the isolated force engines."
 _LINT = (
     "Linting decks comes with the deck writers; a dry run of `jobs.submit` checks one meanwhile."
@@ -60,19 +59,6 @@ PLANNED: Final[dict[str, str]] = {
     "workflows.retry": _WORKFLOWS,
     "workflows.play": _WORKFLOWS,
     "workflows.plot": _WORKFLOWS,
-    "forces.engines": _ENGINES,
-    "forces.environments": _ENGINES,
-    "forces.install": _ENGINES,
-    "forces.models": _ENGINES,
-    "forces.evaluate": _ENGINES,
-    "forces.attach": _ENGINES,
-    "forces.relax": "Submit a job with code `forces` and task `relax`.",
-    "forces.workers": _ENGINES,
-    "forces.status": _ENGINES,
-    "forces.stop": _ENGINES,
-    "forces.doctor": _ENGINES,
-    "forces.gc": _ENGINES,
-    "forces.serve": _ENGINES,
     "extensions.list": _EXTENSIONS,
     "extensions.load": _EXTENSIONS,
     "extensions.call": _EXTENSIONS,

@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 
 from crystalmath.errors import CrystalMathError
 
-Lane = Literal["inline", "db", "net", "proc"]
+Lane = Literal["inline", "db", "net", "proc", "forces"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)

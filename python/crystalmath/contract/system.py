@@ -128,6 +128,9 @@ class StatusResult(Model):
     latencies: list[MethodLatency] = Field(description="Per method, of the last 1,000 calls.")
     jobs: dict[str, int] = Field(description="Number of jobs by state.")
     live_local_jobs: int = Field(description="Jobs that run on this machine now.")
+    jobs_problem: str | None = Field(
+        default=None, description="Why the jobs cannot be counted; their numbers then mean nothing."
+    )
     waiting_for: list[str] = Field(description="What a drain would wait for.")
     log_problems: int = Field(description="Log lines that could not be written.")
     clusters: list[dict[str, Any]] = Field(

@@ -48,6 +48,7 @@ class Seen:
             )
         facts = self.facts
         jobs = ", ".join(f"{n} {state}" for state, n in sorted(facts["jobs"].items())) or "none"
+        jobs = facts.get("jobs_problem") or jobs
         return "\n".join(
             (
                 (

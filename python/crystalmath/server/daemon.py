@@ -242,16 +242,16 @@ class Daemon:
     def _is_idle(self) -> bool:
         if self._idle_remaining_s() > 0 or self._router.active_calls() or self._transport.clients():
             return False
-        if self._has_jobs():
+        if self._is_needed():
             self._transport.last_activity = time.monotonic()
             return False
         return True
 
-    def _has_jobs(self) -> bool:
+    def _is_needed(self) -> bool:
         if self._controller is None:
             return False
         try:
-            return self._controller.live_local_jobs() > 0
+            return self._controller.is_needed()
         except CrystalMathError:
             # The database does not answer: who cannot be sure that nothing runs stays.
             _log.exception("the jobs could not be counted")

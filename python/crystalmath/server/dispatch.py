@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import re
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
+from crystalmath.contract.refusals import faults
 from crystalmath.contract.rpc import Listing, Method, Spec
 from crystalmath.errors import (
     INTERNAL_ERROR,
@@ -42,9 +42,6 @@ _log = logging.getLogger(__name__)
 
 Handler = Callable[..., Any]
 """``handler(call, *args, **params)`` → the value of ``result``: bytes, a model or plain values."""
-
-MAX_FIELDS: Final = 50
-_FIELD_PART = re.compile(r"[A-Za-z0-9_.$/ -]{1,64}")
 
 
 class _AnyArguments(inspect.Signature):
@@ -106,7 +103,7 @@ def bind(method: Method, service: object | None) -> Entry:
                 try:
                     checked = validate(params)
                 except ValidationError as error:
-                    return Left(_error_result(ParamsRefusedError(_fields(error)), call))
+                    return Left(_error_result(ParamsRefusedError(faults(error, params)), call))
             result = function(checked, call) if wants_call else function(checked)
             return Right(SuccessResult(_encode_result(result, bare=bare)))
         except BaseException as error:  # noqa: BLE001 - SystemExit and CancelledError included
@@ -142,7 +139,7 @@ def reply_to(call: InlineCall, functions: Mapping[str, Handler], max_bytes: int)
     params = request.element.get("params", _NO_PARAMS)
     # An array with elements is refused by the method; an empty one would pass as no params at all.
     if type(params) is not dict and not (type(params) is list and params):
-        error = _params_error([("", "params is an object")], call)
+        error = _params_error([("", "params must be a JSON object")], call)
         call.code = INVALID_PARAMS
         reply = envelope.error_reply(request.id, error.code, error.message, error.data)
         return None if request.is_notification else reply
@@ -184,7 +181,7 @@ class ParamsRefusedError(Exception):
 
 
 def _no_arrays() -> ParamsRefusedError:
-    return ParamsRefusedError([("", "params is an object, not an array")])
+    return ParamsRefusedError([("", "params must be a JSON object, not an array")])
 
 
 def _encode_result(result: Any, *, bare: bool) -> bytes:
@@ -233,22 +230,14 @@ def _error_result(error: BaseException, call: InlineCall) -> Any:
 
 
 def _params_error(fields: list[tuple[str, str]], call: InlineCall) -> Any:
-    kind, message = envelope.KINDS[INVALID_PARAMS]
-    path, what = fields[0]
-    listed = [{"field": f, "message": m} for f, m in fields]
-    return ErrorResult(
-        INVALID_PARAMS,
-        f"{message}: {path}: {what}" if path else f"{message}: {what}",
-        envelope.error_data(kind, "; ".join(m for _, m in fields), call.trace_id,
-                            field=path or None, fields=listed),
-    )  # fmt: skip
-
-
-def _fields(error: ValidationError) -> list[tuple[str, str]]:
-    details = error.errors(include_url=False, include_context=False, include_input=False)
-    found = []
-    for detail in details[:MAX_FIELDS]:
-        # the library puts names of validators and types into the path of a union: not fields
-        parts = [str(p) for p in detail["loc"] if _FIELD_PART.fullmatch(str(p))]
-        found.append((".".join(parts), detail["msg"]))
-    return found
+    kind, _ = envelope.KINDS[INVALID_PARAMS]
+    told = [f"{path}: {what}" if path else what for path, what in fields]
+    listed = [{"field": path, "message": what} for path, what in fields]
+    data = envelope.error_data(
+        kind,
+        f"also wrong: {'; '.join(told[1:])}" if told[1:] else None,
+        call.trace_id,
+        field=fields[0][0] or None,
+        fields=listed,
+    )
+    return ErrorResult(INVALID_PARAMS, told[0], data)

@@ -54,7 +54,10 @@ class Controller(Protocol):
         """Number of jobs by state."""
 
     def live_local_jobs(self) -> int:
-        """Jobs that keep an idle daemon alive."""
+        """Jobs on this machine that have not ended."""
+
+    def is_needed(self) -> bool:
+        """Whether an idle daemon must stay."""
 
 
 class Builder(Protocol):

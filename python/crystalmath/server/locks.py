@@ -61,7 +61,7 @@ class FileLock:
         except OSError as error:
             raise ConfigError(
                 f"Cannot open the lock file {self.path}: {error.strerror}.",
-                hint="Remove whatever is in its place, if it is not a daemon's lock.",
+                hint=_hint(error.errno, os.path.dirname(self.path)),  # noqa: PTH120 - text
             ) from None
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,6 +88,19 @@ class FileLock:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+
+def _hint(number: int | None, directory: str) -> str:
+    if number == errno.EROFS:
+        return (
+            f"{directory} is on a file system that is mounted read-only: give another data "
+            "directory or socket with --data-dir or --socket."
+        )
+    if number in (errno.EACCES, errno.EPERM):
+        return f"Check the owner and the permissions of {directory}."
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return "Free some space on that disk, or in your quota."
+    return "Remove whatever is in its place, if it is not a daemon's lock."
 
 
 def is_locked(path: str) -> bool:

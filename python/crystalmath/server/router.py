@@ -77,6 +77,7 @@ class Router:
             "db": Lane("db", settings.db_workers, settings.db_queue),
             "net": Lane("net", settings.net_workers, settings.net_queue),
             "proc": Lane("proc", settings.proc_workers, settings.proc_queue),
+            "forces": Lane("forces", settings.forces_workers, settings.forces_queue),
         }
         self._lock = threading.Lock()
         self._active: set[ActiveCall] = set()

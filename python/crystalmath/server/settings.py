@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from crystalmath.contract.socket_path import (
     PathRefusedError,
@@ -22,6 +22,9 @@ from crystalmath.contract.socket_path import (
 )
 from crystalmath.errors import ConfigError
 from crystalmath.server.paths import resolve_socket
+
+if TYPE_CHECKING:
+    from crystalmath.services.ports_pool import PoolLimits
 
 MIB: Final = 1024 * 1024
 Started = Literal["manual", "auto", "foreground"]
@@ -49,6 +52,15 @@ class WireLimits:
     unfinished_line_s: float = 60.0
     unwritable_s: float = 30.0
     refused_drain_s: float = 1.0
+
+
+def _default_memory_mib() -> int:
+    """Memory that force workers may use together: seven tenths of what this machine has."""
+    try:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 4096
+    return max(1024, int(0.7 * total / MIB))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +100,13 @@ class Settings:
     proc_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     proc_queue: int = 64  # jobs.submit waits here; a burst of one connection must fit
     proc_idle_s: float = 300.0
+    forces_workers: int = 32  # threads that wait for an engine to load or to compute
+    forces_queue: int = 256
+    forces_memory_mib: int = field(default_factory=_default_memory_mib)
+    forces_threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    forces_idle_s: float = 900.0
+    forces_load_s: float = 600.0
+    forces_call_s: float = 300.0
     switch_interval_s: float = 0.001
     log_file_bytes: int = 5 * MIB
     log_files: int = 5
@@ -98,6 +117,24 @@ class Settings:
     def socket_path(self) -> str:
         """Path of the socket."""
         return self.socket.path
+
+    @property
+    def forces_limits(self) -> PoolLimits:
+        """Limits of the force workers."""
+        from crystalmath.services.ports_pool import PoolLimits  # start-up does without
+
+        return PoolLimits(
+            memory_mib=self.forces_memory_mib,
+            threads=self.forces_threads,
+            idle_s=self.forces_idle_s,
+            load_s=self.forces_load_s,
+            call_s=self.forces_call_s,
+        )
+
+    @property
+    def engines_dir(self) -> Path:
+        """Directory of the user's own declarations of engines."""
+        return self.config_path.parent / "engines"
 
     @property
     def log_path(self) -> Path:
@@ -115,7 +152,7 @@ class Key:
     """One key of ``config.toml``: the setting it fills and what it may be."""
 
     target: str
-    kind: Literal["seconds", "count", "level"]
+    kind: Literal["seconds", "count", "mib", "level"]
     wire_limit: bool = False
 
 
@@ -130,6 +167,11 @@ KEYS: Final[Mapping[str, Key]] = {
     "daemon.proc_idle_s": Key("proc_idle_s", "seconds"),
     "jobs.max_concurrent": Key("max_concurrent_jobs", "count"),
     "jobs.poll_s": Key("pump_poll_s", "seconds"),
+    "forces.memory_mib": Key("forces_memory_mib", "mib"),
+    "forces.threads": Key("forces_threads", "count"),
+    "forces.idle_s": Key("forces_idle_s", "seconds"),
+    "forces.load_s": Key("forces_load_s", "seconds"),
+    "forces.call_s": Key("forces_call_s", "seconds"),
 }
 """Every key the daemon reads; the variable of ``a.b`` is ``CRYSTALMATH_A_B``."""
 
@@ -289,11 +331,14 @@ def _check(kind: str, value: Any, where: str) -> Any:
         return float(value)
     if kind == "count" and isinstance(value, int) and number and 0 < value <= 100_000:
         return value
+    if kind == "mib" and isinstance(value, int) and number and 64 <= value <= 10**8:
+        return value
     if kind == "level" and value in LOG_LEVELS:
         return value
     expected = {
         "seconds": "a number of seconds above 0",
         "count": "a whole number above 0",
+        "mib": "a whole number of MiB, at least 64",
         "level": "one of " + ", ".join(LOG_LEVELS),
     }[kind]
     raise ConfigError(f"{where}: {value!r} is not {expected}.", hint="Correct the value.")

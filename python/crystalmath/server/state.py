@@ -162,7 +162,7 @@ class ServerState:
         """What the daemon is doing."""
         now = time.monotonic()
         active = self._router.active_calls()
-        jobs, live = self._jobs()
+        jobs, live, problem = self._jobs()
         waiting = [f"{c.request.method} ({now - c.received:.1f} s)" for c in active]
         return StatusResult(
             state=self._router.phase,
@@ -193,6 +193,7 @@ class ServerState:
             ],
             jobs=jobs,
             live_local_jobs=live,
+            jobs_problem=problem,
             waiting_for=waiting,
             log_problems=self._log_problems(),
         )
@@ -257,12 +258,12 @@ class ServerState:
             self._schema = schema_sha256(self.document())
         return self._schema
 
-    def _jobs(self) -> tuple[dict[str, int], int]:
+    def _jobs(self) -> tuple[dict[str, int], int, str | None]:
         try:
-            return dict(self._job_counts()), self._live_local_jobs()
+            return dict(self._job_counts()), self._live_local_jobs(), None
         except CrystalMathError as error:
             _log.warning("cannot count the jobs: %s", error.message)
-            return {}, 0
+            return {}, 0, error.message
 
 
 def resident_mib() -> float:

@@ -37,6 +37,7 @@ class CodesService:
                     usable=facts.get("problem") is None,
                     problem=facts.get("problem"),
                     parameters=facts["parameters"],
+                    parameters_by_task=facts["parameters_by_task"],
                 )
             )
         return Listing(data=rows, meta=CodesMeta(total=len(rows)))

@@ -16,6 +16,7 @@ from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import IllegalTransition
 from crystalmath.services.differences import differences
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_rerun import changed_inputs, changes_of
 from crystalmath.services.ports import (
     CodeAdapter,
     InputFile,
@@ -77,13 +78,11 @@ def onward(
     directory = directories.path(row["uuid"])
     found = codes[row["code"]].proceed(directory, _request(first, known), row["reason"])
 
-    changes = params.changes.model_dump(mode="json", exclude_none=True, exclude={"inputs"})
-    inputs = {**found.inputs, **(params.changes.inputs or {})}
     files = [FileIn(path=f.path, content=f.content, source=f.source) for f in found.files]
     merged = {
         **submission,
-        **changes,
-        "inputs": {key: value for key, value in inputs.items() if value is not None},
+        **changes_of(params.changes, submission["resources"]),
+        "inputs": changed_inputs(found.inputs, params.changes),
         "files": [file.model_dump(mode="json") for file in files],
         "after": [],
         "structure": None,

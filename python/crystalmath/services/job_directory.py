@@ -9,12 +9,17 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
+from typing import IO, Final
 
 from crystalmath.services.ports import InputFile
 
+PIECE_BYTES: Final = 64 * 1024**2
+"""What is copied at a time: some tenths of a second, for which the other jobs wait."""
+CHUNK_BYTES: Final = 4 * 1024**2
 _MARK = ".cm/removal"
+_CANCEL = ".cm/cancel"
 
 
 class JobDirectories:
@@ -27,8 +32,18 @@ class JobDirectories:
         """Directory of the job with this key."""
         return self.root / key
 
-    def create(self, key: str, files: Iterable[InputFile]) -> dict[str, str]:
-        """Write the job's files into a fresh directory; safe to repeat.
+    def creating(
+        self, key: str, files: Iterable[InputFile]
+    ) -> Generator[int, None, dict[str, str]]:
+        """Write the job's files into a fresh directory, piece by piece; safe to repeat.
+
+        Whoever runs it may do something else between two pieces of :data:`PIECE_BYTES`. A generator
+        that is closed before its end leaves nothing.
+
+        Yields
+        ------
+        int
+            Bytes that are done.
 
         Returns
         -------
@@ -43,12 +58,12 @@ class JobDirectories:
         files = list(files)
         final = self.path(key)
         if final.is_dir():
-            return {f.path: hash_file(final / f.path) for f in files}
+            return (yield from _in_pieces((f.path, _hashing(final / f.path)) for f in files))
         part = self.root / f"{key}.part"
         shutil.rmtree(part, ignore_errors=True)
         try:
             (part / ".cm").mkdir(parents=True, mode=0o700)
-            hashes = {f.path: _place(part, f) for f in files}
+            hashes = yield from _in_pieces((f.path, _placing(part, f)) for f in files)
             part.rename(final)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
@@ -60,6 +75,21 @@ class JobDirectories:
         if self.path(key).is_dir():
             (self.path(key) / ".cm").mkdir(exist_ok=True)
             (self.path(key) / _MARK).touch()
+
+    def mark_for_cancel(self, key: str) -> bool:
+        """Note that the job is to be ended, where the database cannot; False if nor can this.
+
+        A name without content needs no space on most file systems.
+        """
+        try:
+            (self.path(key) / _CANCEL).touch()
+        except OSError:
+            return False
+        return True
+
+    def is_marked_for_cancel(self, key: str) -> bool:
+        """Whether :meth:`mark_for_cancel` was asked for."""
+        return (self.path(key) / _CANCEL).exists()
 
     def remove(self, key: str) -> None:
         """Remove the directory."""
@@ -87,12 +117,46 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _place(directory: Path, file: InputFile) -> str:
+def _in_pieces(
+    files: Iterable[tuple[str, Generator[int, None, str]]],
+) -> Generator[int, None, dict[str, str]]:
+    """Work on files one after the other, and pause whenever a piece is done."""
+    hashes: dict[str, str] = {}
+    done = paused = 0
+    for path, work in files:
+        while True:
+            try:
+                done += next(work)
+            except StopIteration as end:
+                hashes[path] = end.value
+                break
+            if done - paused >= PIECE_BYTES:
+                paused = done
+                yield done
+    return hashes
+
+
+def _placing(directory: Path, file: InputFile) -> Generator[int, None, str]:
     target = directory / file.path
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if file.source is not None:
-        shutil.copyfile(file.source, target)
+        with target.open("wb") as copy:
+            digest = yield from _hashing(Path(file.source), copy)
     else:
-        target.write_text(file.content or "", encoding="utf-8", newline="")
+        content = (file.content or "").encode()
+        target.write_bytes(content)
+        digest = hashlib.sha256(content).hexdigest()
     target.chmod(0o700 if file.executable else 0o600)
-    return hash_file(target)
+    return digest
+
+
+def _hashing(source: Path, copy: IO[bytes] | None = None) -> Generator[int, None, str]:
+    """SHA-256 of a file, and a copy of it, in one pass; yields how much was read each time."""
+    digest = hashlib.sha256()
+    with source.open("rb") as stream:
+        while chunk := stream.read(CHUNK_BYTES):
+            digest.update(chunk)
+            if copy is not None:
+                copy.write(chunk)
+            yield len(chunk)
+    return digest.hexdigest()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from crystalmath.contract.jobs import FileEntry
 from crystalmath.errors import InvalidParams, NotFound
@@ -34,6 +34,21 @@ class Piece:
     start: int
     end: int
     size: int
+
+
+def is_gone(directory: Path, provenance: Mapping[str, Any]) -> bool:
+    """Whether a job's directory was deleted or moved by hand: its files were written once."""
+    return "input_hashes" in provenance and not directory.is_dir()
+
+
+def gone(job_id: int) -> NotFound:
+    """The refusal of whoever wants to see the files of such a job."""
+    return NotFound(
+        f"the directory of job {job_id} is gone: it was deleted or moved by hand",
+        hint="what the database knows of the job is still there: `jobs.get`; `jobs.delete` takes "
+        "it off the list",
+        field="id",
+    )
 
 
 @contextmanager

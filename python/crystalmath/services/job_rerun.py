@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from crystalmath.contract.jobs import RerunParams, SubmitParams
+from crystalmath.contract.jobs import RerunChanges, RerunParams, SubmitParams
 from crystalmath.errors import InvalidParams
 from crystalmath.services.job_directory import JobDirectories, hash_file
 from crystalmath.services.ports import InputFile, StructureData
@@ -35,10 +37,8 @@ def again(store: Store, directories: JobDirectories, params: RerunParams) -> Aga
     documents = store.documents(params.id)
     first = dict(documents.submission)
     known = first.pop("structure_data")
-    changed = params.changes.model_dump(mode="json", exclude_none=True, exclude={"inputs"})
-    inputs = {**first["inputs"], **(params.changes.inputs or {})}
-    first |= changed
-    first["inputs"] = {k: v for k, v in inputs.items() if v is not None}
+    first["inputs"] = changed_inputs(first["inputs"], params.changes)
+    first |= changes_of(params.changes, first["resources"])
     first["after"] = []
     first["client_token"] = params.client_token
     if params.context is not None:
@@ -56,6 +56,27 @@ def again(store: Store, directories: JobDirectories, params: RerunParams) -> Aga
         for i, f in enumerate(submitted.files)
     )
     return Again(submitted, None if known is None else decode_structure(known), files)
+
+
+def changes_of(changes: RerunChanges, resources: Mapping[str, Any]) -> dict[str, Any]:
+    """What the changes make of a submission, beside its ``inputs``.
+
+    Parameters
+    ----------
+    resources
+        Those of the first submission: what the changes do not name stays.
+    """
+    changed = changes.model_dump(mode="json", exclude_none=True, exclude={"inputs", "resources"})
+    if changes.resources is not None:
+        named = changes.resources.model_dump(mode="json", exclude_unset=True)
+        changed["resources"] = {**resources, **named}
+    return changed
+
+
+def changed_inputs(inputs: Mapping[str, Any], changes: RerunChanges) -> dict[str, Any]:
+    """The ``inputs`` with the changes; one that is null is taken out."""
+    merged = {**inputs, **(changes.inputs or {})}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 def _same_file(

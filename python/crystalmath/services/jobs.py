@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from crystalmath.contract.jobs import (
     CancelJobsParams,
@@ -40,10 +41,9 @@ from crystalmath.contract.jobs import (
     TagParams,
 )
 from crystalmath.contract.rpc import Call, Listing, rpc
-from crystalmath.domain.states import STATES, TERMINAL, JobState
+from crystalmath.domain.states import STATES, TERMINAL
 from crystalmath.errors import (
     Conflict,
-    CrystalMathError,
     DatabaseError,
     IllegalTransition,
     InputRejected,
@@ -59,11 +59,11 @@ from crystalmath.services import (
     submission,
 )
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_ending import Ending, outcome_of
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_store import Move, NewJob, Query, Row, Store
 
 SUBMIT_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
-UNFINISHED: tuple[JobState, ...] = tuple(s for s in STATES if s not in TERMINAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ class JobsParts:
     directories: JobDirectories
     clock: Callable[[], float]
     wake: Callable[[], None]
+    end_unrecorded: Callable[[int], None]
 
 
 class JobsService:
@@ -88,6 +89,7 @@ class JobsService:
         self._directories = parts.directories
         self._clock = parts.clock
         self._wake = parts.wake
+        self._ending = Ending(parts.store, parts.directories, parts.clock, parts.end_unrecorded)
 
     @rpc(
         errors=SUBMIT_ERRORS,
@@ -160,6 +162,7 @@ class JobsService:
             events=[JobEvent(**job_view.event_of(line)) for line in known.events],
             files=files,
             directory=str(directory),
+            directory_gone=job_files.is_gone(directory, documents.provenance),
             provenance=Provenance(**documents.provenance),
             after=list(known.parents),
             rerun_of=row["rerun_of"],
@@ -179,9 +182,9 @@ class JobsService:
         One ``id`` that cannot be cancelled is an error; with ``ids`` each has its own outcome.
         """
         if params.id is not None:
-            outcomes = [self._cancel(params.id)]
+            outcomes = [self._ending.cancel(params.id)]
         else:
-            outcomes = [_outcome(i, self._cancel) for i in dict.fromkeys(params.ids or ())]
+            outcomes = [outcome_of(i, self._ending.cancel) for i in dict.fromkeys(params.ids or ())]
         self._wake()
         return Listing(data=outcomes, meta=OutcomesMeta(total=len(outcomes)))
 
@@ -192,12 +195,14 @@ class JobsService:
         relative = self._log_path(row, params.stream)
         ended = row["state"] in TERMINAL
         try:
-            with job_files.open_inside(self._directories.path(row["uuid"]), relative) as descriptor:
+            with job_files.open_inside(self._directory(row), relative) as descriptor:
                 if params.tail is not None:
                     piece = job_files.read_tail(descriptor, params.tail, params.limit)
                 else:
                     piece = job_files.read_piece(descriptor, params.offset or 0, params.limit)
-        except NotFound:
+        except NotFound as error:
+            if error.field == "id":
+                raise
             # Not there yet, or never written: an empty log, not an error.
             piece = job_files.Piece("", 0, 0, 0)
         return LogResult(
@@ -214,7 +219,7 @@ class JobsService:
         """List the files of a job."""
         row = self._store.row(params.id)
         prepared = submission.decode_prepared(self._store.documents(params.id).prepared)
-        directory = self._directories.path(row["uuid"])
+        directory = self._directory(row)
         files, truncated = job_files.list_files(directory, {f.path for f in prepared.files})
         meta = FilesMeta(directory=str(directory), total=len(files), truncated=truncated)
         return Listing(data=files, meta=meta)
@@ -223,7 +228,7 @@ class JobsService:
     def read_file(self, params: ReadFileParams) -> LogResult:
         """Read part of a file of a job as text."""
         row = self._store.row(params.id)
-        with job_files.open_inside(self._directories.path(row["uuid"]), params.path) as descriptor:
+        with job_files.open_inside(self._directory(row), params.path) as descriptor:
             piece = job_files.read_piece(descriptor, params.offset, params.limit)
         return LogResult(
             text=piece.text,
@@ -239,7 +244,7 @@ class JobsService:
         """Return the numbers of a job's plots, as far as it has come."""
         row = self._store.row(params.id)
         adapter = self._codes.get(row["code"])
-        found = adapter.series(self._directories.path(row["uuid"])) if adapter else {}
+        found = adapter.series(self._directory(row)) if adapter else {}
         if params.name is not None and params.name not in found:
             raise NotFound(
                 f"job {params.id} has no series {params.name!r}",
@@ -317,9 +322,9 @@ class JobsService:
         """Remove ended jobs from the list, and their directories if asked to."""
 
         def remove(job_id: int) -> JobOutcome:
-            return self._delete(job_id, files=params.files)
+            return self._ending.delete(job_id, files=params.files)
 
-        outcomes = [_outcome(i, remove) for i in dict.fromkeys(params.ids)]
+        outcomes = [outcome_of(i, remove) for i in dict.fromkeys(params.ids)]
         return Listing(data=outcomes, meta=OutcomesMeta(total=len(outcomes)))
 
     @rpc(errors=(NotFound, DatabaseError))
@@ -334,7 +339,7 @@ class JobsService:
             self._store.move(Move(job_id, STATES, None, self._clock(), changes=changes))
             return JobOutcome(id=job_id, ok=True, state=row["state"])
 
-        outcomes = [_outcome(i, relabel) for i in dict.fromkeys(params.ids)]
+        outcomes = [outcome_of(i, relabel) for i in dict.fromkeys(params.ids)]
         return Listing(data=outcomes, meta=OutcomesMeta(total=len(outcomes)))
 
     def _accept(self, new: NewJob) -> tuple[JobSummary, bool]:
@@ -346,47 +351,17 @@ class JobsService:
     def _summary(self, job_id: int) -> JobSummary:
         return JobSummary(**job_view.summary_of(self._store.row(job_id), self._clock()))
 
-    def _cancel(self, job_id: int) -> JobOutcome:
-        state: JobState = self._store.row(job_id)["state"]
-        if state in TERMINAL:
-            raise IllegalTransition(
-                f"job {job_id} has already ended: it is {state}", hint="there is nothing to cancel"
-            )
-        if state != "CANCELLING":
-            waiting = tuple(s for s in UNFINISHED if s != "CANCELLING")
-            why = "cancel asked by the user"
-            # A step that waits for its next try must not keep the cancel waiting.
-            calm = {"tries": 0, "next_try_at": None, "last_error": None, "attention": None}
-            move = Move(job_id, waiting, "CANCELLING", self._clock(), why=why, changes=calm)
-            self._store.move(move)
-            state = self._store.row(job_id)["state"]
-        return JobOutcome(id=job_id, ok=True, state=state, message="will be ended")
-
-    def _delete(self, job_id: int, *, files: bool) -> JobOutcome:
-        row = self._store.row(job_id)
-        if row["state"] not in TERMINAL:
-            raise IllegalTransition(
-                f"job {job_id} is {row['state']}", hint="cancel it first, then delete it"
-            )
-        key = row["uuid"]
-        if files:
-            self._directories.mark_for_removal(key)
-        if not self._store.delete(job_id):
-            raise IllegalTransition(f"job {job_id} moves again", hint="try again when it has ended")
-        if files:
-            self._directories.remove(key)
-        return JobOutcome(id=job_id, ok=True, message="removed")
+    def _directory(self, row: Row) -> Path:
+        """The job's directory; raises ``NotFound`` where it was and is not any more."""
+        directory = self._directories.path(row["uuid"])
+        if not directory.is_dir() and job_files.is_gone(
+            directory, self._store.documents(row["id"]).provenance
+        ):
+            raise job_files.gone(row["id"])
+        return directory
 
     def _log_path(self, row: Row, stream: str) -> str:
         if stream == "output":
             output = self._store.documents(row["id"]).prepared.get("output")
             return str(output or job_files.LOG_FILES["stdout"])
         return job_files.LOG_FILES[stream]
-
-
-def _outcome(job_id: int, act: Callable[[int], JobOutcome]) -> JobOutcome:
-    """One job of many: its error is its outcome, the others go on."""
-    try:
-        return act(job_id)
-    except CrystalMathError as error:
-        return JobOutcome(id=job_id, ok=False, kind=error.kind, message=error.message)

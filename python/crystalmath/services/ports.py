@@ -164,6 +164,10 @@ class EndReceipt:
         ``exit``, ``cancel`` (the supervisor was told to stop it), ``walltime`` or ``not_started``.
     disk_full
         Less than 1 MiB was free on the job directory's file system at the end.
+    leftover
+        Processes that the program left running when it ended by itself; they were ended then.
+    unkillable
+        Processes of the run that could not be ended.
     """
 
     attempt: int
@@ -176,6 +180,8 @@ class EndReceipt:
     max_rss_kib: int | None = None
     cpu_s: float | None = None
     disk_full: bool = False
+    leftover: int = 0
+    unkillable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +251,10 @@ class CodeAdapter(Protocol):
         Returns
         -------
         dict
-            ``parameters``: JSON schema of ``inputs``; ``executable``: path or None; ``engines``:
-            each with its ``name`` and whether it is ``available``; ``problem``: why the code cannot
-            be used, if so.
+            ``parameters``: JSON schema of ``inputs``, of the task that takes most where tasks
+            differ; ``parameters_by_task``: the schema of each of ``tasks``; ``executable``: path or
+            None; ``engines``: each with its ``name`` and whether it is ``available``; ``problem``:
+            why the code cannot be used, if so.
         """
 
     def prepare(self, request: JobRequest) -> Prepared:

@@ -305,6 +305,9 @@ class HostedProcess(Protocol):
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end; None when it still runs then."""
 
+    def terminate(self) -> None:
+        """TERM to its group; returns at once."""
+
     def stop(self, grace_s: float) -> None:
         """TERM to its group, after ``grace_s`` KILL; returns when it is gone or given up."""
 

@@ -19,6 +19,7 @@ from crystalmath.contract.system import (
     StatusResult,
 )
 from crystalmath.services.events import EventHub
+from crystalmath.services.ports_pool import PoolLimits
 
 
 class ControllerSettings(Protocol):
@@ -35,6 +36,18 @@ class ControllerSettings(Protocol):
     @property
     def pump_poll_s(self) -> float:
         """Seconds between two looks at running jobs."""
+
+    @property
+    def socket_path(self) -> str:
+        """Path of the daemon's socket."""
+
+    @property
+    def engines_dir(self) -> Path:
+        """Directory of the user's own declarations of engines."""
+
+    @property
+    def forces_limits(self) -> PoolLimits:
+        """Limits of the force workers."""
 
     @property
     def log_watch_s(self) -> float:

@@ -145,8 +145,18 @@ class Store(Protocol):
     def row(self, job_id: int) -> Row:
         """The job's row; raises ``NotFound``."""
 
-    def rows_in(self, states: Iterable[JobState], limit: int = 1000) -> list[Row]:
-        """The oldest rows in these states."""
+    def rows_in(
+        self,
+        states: Iterable[JobState],
+        limit: int,
+        *,
+        after: int = 0,
+        due: float | None = None,
+    ) -> list[Row]:
+        """The oldest rows in these states: those behind the job ``after``.
+
+        With ``due`` only rows whose step is not postponed beyond that time.
+        """
 
     def startable(self, now: float, limit: int) -> list[Row]:
         """The oldest STAGED rows whose parents are all COMPLETED and whose next try is due."""

@@ -9,19 +9,23 @@ state meanwhile. Started and stopped by ``api``.
 from __future__ import annotations
 
 import logging
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from crystalmath.domain.states import STATES
-from crystalmath.errors import CrystalMathError
+from crystalmath.domain.states import STATES, JobState
+from crystalmath.errors import CrystalMathError, NotFound
 from crystalmath.services.ports_store import Move, Row
 from crystalmath.services.steps import Steps
 
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_S = (30.0, 300.0, 1200.0, 1800.0)
+AT_ONCE = 500
+"""Rows that are fetched together, and jobs that are written or judged in one turn."""
+_LIVE: tuple[JobState, ...] = ("SUBMITTED", "RUNNING", "CANCELLING")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Pump:
         self._thread: threading.Thread | None = None
         self._cost: dict[int, int] = {}
         self._cancel_sent: dict[int, float] = {}
+        self._unrecorded: dict[int, float] = {}
+        self._writing: dict[int, Generator[None, None, None]] = {}
 
     def start(self) -> None:
         """Start the thread."""
@@ -74,6 +80,11 @@ class Pump:
         """There is something new to do."""
         self._awake.set()
 
+    def end_unrecorded(self, job_id: int) -> None:
+        """End a job of which the database cannot be told, and tell it as soon as it can."""
+        self._unrecorded.setdefault(job_id, -math.inf)
+        self._awake.set()
+
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._awake.clear()
@@ -87,6 +98,8 @@ class Pump:
                 self._awake.wait(self._timing.poll_s if busy else self._sleep_s())
 
     def _sleep_s(self) -> float:
+        if self._unrecorded:
+            return self._timing.cancel_every_s
         try:
             due = self._store.next_try_at()
         except CrystalMathError:
@@ -103,7 +116,9 @@ class Pump:
         bool
             True while a job is on the way, so that the next look must come soon.
         """
-        self._each("CREATED", self._steps.write)
+        self._end_the_unrecorded()
+        self._drop_unwanted_writing()
+        self._some("CREATED", self._write)
         for job_id, parent, state in self._store.doomed():
             self._guarded(
                 self._store.row(job_id),
@@ -112,21 +127,81 @@ class Pump:
         self._each("CANCELLING", self._cancel)
         self._each("SUBMITTED", self._steps.poll)
         self._each("RUNNING", self._steps.poll)
-        self._each("FINISHED", self._steps.judge)
+        self._some("FINISHED", self._steps.judge)
         self._start_waiting()
-        moving = self._store.rows_in(("SUBMITTED", "RUNNING", "CANCELLING"), limit=1)
-        fresh = self._store.rows_in(("CREATED", "FINISHED"), limit=100)
-        return bool(moving) or any(row["next_try_at"] is None for row in fresh)
+        moving = self._store.rows_in(_LIVE, limit=1)
+        fresh = self._store.rows_in(("CREATED", "FINISHED"), limit=1, due=self._clock())
+        return bool(moving or fresh)
 
-    def _each(self, state: str, step: Callable[[Row], None]) -> None:
-        for row in self._store.rows_in((state,)):  # type: ignore[arg-type]
+    def _each(self, state: JobState, step: Callable[[Row], None]) -> None:
+        """Take every job in a state: these steps look, and a job may stay where it is."""
+        for row in self._all((state,), due=self._clock()):
+            self._guarded(row, step)
+
+    def _some(self, state: JobState, step: Callable[[Row], None]) -> None:
+        """Take the oldest jobs in a state: these steps work, and the others shall not wait long."""
+        rows = self._store.rows_in((state,), limit=AT_ONCE, due=self._clock())
+        for row in rows:
             if self._stopping.is_set():
                 return
-            if row["next_try_at"] is None or row["next_try_at"] <= self._clock():
-                self._guarded(row, step)
+            self._guarded(row, step)
+        if len(rows) == AT_ONCE:
+            self._awake.set()
+
+    def _write(self, row: Row) -> None:
+        """Write a job's files, or the next piece of them where they are large.
+
+        Only the oldest job that is in the middle gets its piece in this turn.
+        """
+        work = self._writing.get(row["id"])
+        if work is None:
+            work = self._steps.write(row)
+        elif row["id"] != min(self._writing):
+            return
+        self._writing.pop(row["id"], None)
+        try:
+            next(work)
+        except StopIteration:
+            return
+        self._writing[row["id"]] = work
+        self._awake.set()
+
+    def _drop_unwanted_writing(self) -> None:
+        """What was cancelled, or failed, in the middle of its files is not written any further."""
+        for job_id, state in self._store.states_of(self._writing).items():
+            if state != "CREATED":
+                self._writing.pop(job_id).close()
+
+    def _all(self, states: tuple[JobState, ...], due: float | None = None) -> Iterator[Row]:
+        """All rows in some states, a page at a time, until the pump is to stop."""
+        after = 0
+        while True:
+            rows = self._store.rows_in(states, limit=AT_ONCE, after=after, due=due)
+            for row in rows:
+                if self._stopping.is_set():
+                    return
+                yield row
+            if len(rows) < AT_ONCE:
+                return
+            after = rows[-1]["id"]
+
+    def _end_the_unrecorded(self) -> None:
+        for job_id, sent in list(self._unrecorded.items()):
+            if self._clock() - sent < self._timing.cancel_every_s:
+                continue
+            self._unrecorded[job_id] = self._clock()
+            try:
+                done = self._steps.end_unrecorded(self._store.row(job_id))
+            except NotFound:
+                done = True
+            except Exception:
+                log.exception("a job could not be ended", extra={"job": job_id})
+                done = False
+            if done:
+                del self._unrecorded[job_id]
 
     def _start_waiting(self) -> None:
-        live = self._store.rows_in(("SUBMITTED", "RUNNING", "CANCELLING"))
+        live = list(self._all(_LIVE))
         free = self._slots - sum(self._cost_of(row) for row in live)
         idle = not live
         ids = {row["id"] for row in live}

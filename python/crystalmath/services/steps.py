@@ -10,16 +10,27 @@ from __future__ import annotations
 
 import errno
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from crystalmath.domain.states import JobState
+from crystalmath.domain.states import TERMINAL, JobState
+from crystalmath.errors import DatabaseError
 from crystalmath.services.job_directory import JobDirectories
-from crystalmath.services.ports import CodeAdapter, Launch, Observation, Runner, Verdict
+from crystalmath.services.leftovers import left_behind
+from crystalmath.services.ports import (
+    CodeAdapter,
+    Launch,
+    Observation,
+    Prepared,
+    Runner,
+    Verdict,
+)
 from crystalmath.services.ports_store import Move, Row, Store
 from crystalmath.services.submission import decode_prepared
+from crystalmath.services.verdicts import changes_of
 
 LAUNCHED = "launched"
 """The scheduler's word for a job whose supervisor has taken it, until it is seen running."""
@@ -41,12 +52,15 @@ class Steps:
     clock: Callable[[], float]
     version: str
 
-    def write(self, row: Row) -> None:
-        """CREATED → STAGED: the input files, complete or not at all."""
+    def write(self, row: Row) -> Generator[None, None, None]:
+        """CREATED → STAGED: the input files, complete or not at all.
+
+        It pauses between the pieces of large files; a step that is closed there leaves nothing.
+        """
         documents = self.store.documents(row["id"])
         prepared = decode_prepared(documents.prepared)
         try:
-            hashes = self.directories.create(row["uuid"], prepared.files)
+            hashes = yield from self._placed(row, prepared)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR):
                 name = str(error.filename or "an input file").rpartition("/")[2]
@@ -77,8 +91,24 @@ class Steps:
             documents={"provenance_json": provenance},
         )
 
+    def _placed(self, row: Row, prepared: Prepared) -> Generator[None, None, dict[str, str]]:
+        with closing(self.directories.creating(row["uuid"], prepared.files)) as creating:
+            while True:
+                try:
+                    done = next(creating)
+                except StopIteration as end:
+                    hashes: dict[str, str] = end.value
+                    return hashes
+                text = f"copying its files: {done // 1024**2} MiB so far"
+                changes = {"progress_text": text}
+                self.store.move(Move(row["id"], ("CREATED",), None, self.clock(), changes=changes))
+                yield
+
     def submit(self, row: Row) -> None:
         """STAGED → SUBMITTED, then the supervisor is started."""
+        if self.directories.is_marked_for_cancel(row["uuid"]):
+            self.end_unrecorded(row)
+            return
         moved = self._move(
             row,
             "SUBMITTED",
@@ -91,6 +121,9 @@ class Steps:
 
     def poll(self, row: Row) -> None:
         """SUBMITTED | RUNNING: look, and write down what has changed."""
+        if self.directories.is_marked_for_cancel(row["uuid"]):
+            self.end_unrecorded(row)
+            return
         seen = self._look(row)
         if seen.phase == "unclaimed":
             # The daemon was killed, or the machine refused, between the two halves of `submit`.
@@ -121,7 +154,7 @@ class Steps:
             verdict = self._read(row, adapter, directory)
         else:
             verdict = adapter.judge(directory, seen.end)
-        self._judged(row, verdict)
+        self._judged(row, verdict, left_behind(seen.end))
 
     def cancel(self, row: Row, *, act: bool = True) -> None:
         """CANCELLING → CANCELLED when its end is seen; the real end wins.
@@ -143,6 +176,32 @@ class Steps:
             self._ended(row, seen, why="it ended by itself before the cancel reached it")
         elif seen.phase in ("ended", "vanished", "other_boot"):
             self._cancelled(row, "its processes have ended", seen)
+
+    def end_unrecorded(self, row: Row) -> bool:
+        """Any live state → CANCELLING, for a cancel that could not be stored when it was asked.
+
+        If it still cannot be, the run is told to end all the same: the job's directory, or the
+        pump's memory, holds the intention meanwhile.
+
+        Returns
+        -------
+        bool
+            Whether the database knows of it now, or needs to know nothing any more.
+        """
+        if row["state"] in TERMINAL or row["state"] == "CANCELLING":
+            return True
+        try:
+            self._move(
+                row,
+                "CANCELLING",
+                "cancel asked by the user, while the database could not be written",
+                evidence={},
+                changes={},
+            )
+        except DatabaseError:
+            self.runner.cancel(self.directories.path(row["uuid"]), row["uuid"])
+            return False
+        return True
 
     def doom(self, row: Row, parent: int, state: str) -> None:
         """CREATED | STAGED → FAILED: a job that it waits for will never complete."""
@@ -257,33 +316,16 @@ class Steps:
             },
         )
 
-    def _judged(self, row: Row, verdict: Verdict) -> None:
-        status = "unknown"
-        if verdict.converged is not None:
-            status = "converged" if verdict.converged else "not_converged"
-        elif not verdict.completed:
-            status = "failed"
-        atoms = row["n_atoms"]
-        energy = verdict.energy_ev
+    def _judged(self, row: Row, verdict: Verdict, noticed: Sequence[str]) -> None:
         documents = self.store.documents(row["id"])
-        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings))
+        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings, *noticed))
         program = verdict.results.get("engine", {})
         self._move(
             row,
             "COMPLETED" if verdict.completed else "FAILED",
             verdict.message or ("judged good" if verdict.completed else "judged bad"),
             evidence={"converged": verdict.converged, "reason": verdict.reason},
-            changes={
-                "reason": verdict.reason,
-                "message": verdict.message,
-                "hint": verdict.hint,
-                "science_status": status,
-                "converged": None if verdict.converged is None else int(verdict.converged),
-                "energy_ev": energy,
-                "energy_per_atom_ev": energy / atoms if energy is not None and atoms else None,
-                "progress_text": verdict.message or ("done" if verdict.completed else "failed"),
-                "progress_fraction": 1.0 if verdict.completed else row["progress_fraction"],
-            },
+            changes=changes_of(verdict, row),
             documents={
                 "results_json": dict(verdict.results),
                 "warnings_json": list(warnings),
@@ -304,7 +346,12 @@ class Steps:
                 "scheduler_state": "ended",
             }
         evidence = {} if end is None else {"receipt": asdict(end)}
-        self._move(row, "CANCELLED", why, evidence=evidence, changes=changes)
+        noticed = left_behind(end)
+        documents = {}
+        if noticed:
+            known = self.store.documents(row["id"]).warnings
+            documents["warnings_json"] = [*known, *noticed]
+        self._move(row, "CANCELLED", why, evidence=evidence, changes=changes, documents=documents)
 
     def _fail(
         self,

@@ -78,7 +78,7 @@ class Desk:
         if files is None:
             files = _input_files(params)
         if structure is None and params.structure is not None:
-            structure = self._read(params.structure)
+            structure = self.read_structure(params.structure)
         prepared = adapter.prepare(
             JobRequest(
                 name=params.name,
@@ -121,7 +121,13 @@ class Desk:
                     hint="rerun that job first and name the new one",
                 )
 
-    def _read(self, wanted: StructureIn) -> StructureData:
+    def read_structure(self, wanted: StructureIn) -> StructureData:
+        """Read a structure of a request.
+
+        Raises
+        ------
+        InputRejected, NotImplementedYet
+        """
         if wanted.material is not None:
             raise NotImplementedYet(
                 "structures of search hits come with the materials providers",
@@ -290,8 +296,9 @@ def _check_resources(resources: Resources, cores: int) -> None:
         raise InvalidParams("this machine is one node", field="resources.nodes")
     if resources.ntasks * resources.cpus_per_task > cores:
         raise InvalidParams(
-            f"ntasks × cpus_per_task is {resources.ntasks * resources.cpus_per_task}, "
-            f"this machine has {cores} cores",
+            f"{resources.ntasks} processes with {resources.cpus_per_task} threads each need "
+            f"{resources.ntasks * resources.cpus_per_task} cores, this machine has {cores}",
+            hint="ask for fewer: `resources.ntasks`, `resources.cpus_per_task`",
             field="resources.ntasks",
         )
 

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from crystalmath.errors import DatabaseError
+from crystalmath.storage.reserve import CHECKPOINT_PAGES
 
 NETWORK_FILE_SYSTEMS = ("nfs", "gpfs", "lustre", "cifs", "smb", "beegfs", "fuse")
 
@@ -55,11 +57,14 @@ def open_engine(path: Path, *, journal_mode: str, busy_timeout_s: float = 5.0) -
     ``synchronous=FULL`` because an accepted job must survive a power cut, and the commits of this
     program are few and small.
     """
+
+    def connect() -> sqlite3.Connection:
+        # rw, not rwc: a file that somebody deletes must not come back empty.
+        address = f"file:{quote(str(path))}?mode=rw"
+        return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=busy_timeout_s)
+
     engine = create_engine(
-        f"sqlite:///{path}",
-        pool_size=16,
-        max_overflow=16,
-        connect_args={"check_same_thread": False, "timeout": busy_timeout_s},
+        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=16, max_overflow=16
     )
 
     @event.listens_for(engine, "connect")
@@ -72,6 +77,7 @@ def open_engine(path: Path, *, journal_mode: str, busy_timeout_s: float = 5.0) -
             "synchronous=FULL",
             "foreign_keys=ON",
             f"busy_timeout={int(busy_timeout_s * 1000)}",
+            f"wal_autocheckpoint={CHECKPOINT_PAGES}",
         ):
             connection.execute(f"PRAGMA {pragma}")
 
@@ -121,4 +127,11 @@ def _hint(cause: str) -> str:
         return "move the file away, or put back one of the backups beside it"
     if "disk" in cause:
         return "free some space, then try again"
+    if "locked" in cause:
+        return "end whatever else has the database open, then try again"
+    if "readonly" in cause or "unable to open" in cause:
+        return (
+            "check the owner and the permissions of the data directory and its files, and whether "
+            "their file system is mounted read-only"
+        )
     return "the log has the details"

@@ -5,18 +5,35 @@ Ten thousand waiting jobs cost an index look-up, not ten thousand rows.
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select
+from collections.abc import Sequence
 
-from crystalmath.domain.states import TERMINAL
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select
+
+from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.storage.tables import job_after, job_documents, jobs
 
 _parents = jobs.alias("parents")
+
+
+def _is_due(now: ColumnElement[float] | float) -> ColumnElement[bool]:
+    return or_(jobs.c.next_try_at.is_(None), jobs.c.next_try_at <= now)
+
+
+def rows_in(
+    states: Sequence[JobState], limit: int, after: int, due: float | None
+) -> Select[tuple[object, ...]]:
+    """The oldest rows in some states, behind a job, and not postponed beyond ``due``."""
+    conditions = [jobs.c.state.in_(states), jobs.c.id > after]
+    if due is not None:
+        conditions.append(_is_due(due))
+    return select(jobs).where(*conditions).order_by(jobs.c.id).limit(limit)
+
 
 STARTABLE = (
     select(jobs)
     .where(
         jobs.c.state == "STAGED",
-        or_(jobs.c.next_try_at.is_(None), jobs.c.next_try_at <= bindparam("now")),
+        _is_due(bindparam("now")),
         ~exists().where(
             job_after.c.job_id == jobs.c.id,
             _parents.c.id == job_after.c.parent_id,

@@ -24,13 +24,14 @@ from crystalmath.services.ports_store import (
     Query,
     Row,
 )
-from crystalmath.storage import listing, queue, single
+from crystalmath.storage import listing, queue, reserve, single
 from crystalmath.storage.engine import (
     database_errors,
     ensure_private,
     journal_mode_for,
     open_engine,
 )
+from crystalmath.storage.presence import Presence
 from crystalmath.storage.tables import client_tokens, job_after, job_documents, job_events, jobs
 
 _INSERT_JOB = insert(jobs).returning(jobs)
@@ -41,7 +42,8 @@ _BUMP = text("UPDATE counters SET value = value + 1 WHERE name = 'rev' RETURNING
 def open_store(path: Path, changes: Changes | None = None) -> JobStore:
     """Open (and create) the database file; the caller migrates it before any other use."""
     ensure_private(path)
-    return JobStore(open_engine(path, journal_mode=journal_mode_for(path.parent)), changes)
+    engine = open_engine(path, journal_mode=journal_mode_for(path.parent))
+    return JobStore(engine, Presence(path, engine), changes)
 
 
 def _encode(value: object) -> str:
@@ -57,34 +59,42 @@ class JobStore:
 
     Parameters
     ----------
+    presence
+        Knows whether the file is still there; asked before every transaction.
     changes
         Is told every change of a job.
     """
 
-    def __init__(self, engine: Engine, changes: Changes | None = None) -> None:
+    def __init__(self, engine: Engine, presence: Presence, changes: Changes | None = None) -> None:
         self.engine = engine
+        self._presence = presence
         self._changes = changes
         self._writing = threading.Lock()
 
     def close(self) -> None:
         """Fold the write-ahead log into the database and close all connections."""
         with database_errors(), self._writing:
-            with self.engine.connect() as connection:
-                raw = connection.connection.driver_connection
-                if raw is not None:
-                    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._presence.close()
             self.engine.dispose()
+
+    def hold_space(self) -> None:
+        """Reserve space for small writes, see ``reserve``; takes some hundredths of a second."""
+        with self._writing:
+            reserve.hold_space(self.engine)
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        with database_errors(), self.engine.connect() as connection:
-            yield connection
+        with database_errors():
+            self._presence.check()
+            with self.engine.connect() as connection:
+                yield connection
 
     @contextmanager
     def _write(self) -> Iterator[tuple[Connection, list[Change]]]:
         """One transaction; what its body puts into the list is told when it is committed."""
         made: list[Change] = []
         with database_errors(), self._writing:
+            self._presence.check()
             with (
                 self.engine.connect().execution_options(transaction="IMMEDIATE") as connection,
                 connection.begin(),
@@ -141,12 +151,17 @@ class JobStore:
         with self._read() as connection:
             return _row(connection, job_id)
 
-    def rows_in(self, states: Iterable[JobState], limit: int = 1000) -> list[Row]:
+    def rows_in(
+        self,
+        states: Iterable[JobState],
+        limit: int,
+        *,
+        after: int = 0,
+        due: float | None = None,
+    ) -> list[Row]:
         """See ``Store.rows_in``."""
         with self._read() as connection:
-            found = connection.execute(
-                select(jobs).where(jobs.c.state.in_(list(states))).order_by(jobs.c.id).limit(limit)
-            )
+            found = connection.execute(queue.rows_in(list(states), limit, after, due))
             return [dict(row) for row in found.mappings()]
 
     def startable(self, now: float, limit: int) -> list[Row]:

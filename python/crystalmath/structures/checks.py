@@ -16,6 +16,8 @@ MIN_DISTANCE_A = 0.5
 MAX_LENGTH_A = 1e5
 """Å, 10 µm: no cell of atoms is longer; beyond, the numbers overflow."""
 MIN_VOLUME_A3 = 1.0
+MAX_ATOMS = 100_000
+"""More than any code here can take; looking at their distances would outlast the deadline."""
 SHORT_BOND = 0.7
 """Times the sum of the covalent radii: shorter distances are warned of."""
 
@@ -30,12 +32,26 @@ def check(raw: RawStructure) -> None:
     """
     if not raw.symbols:
         _refuse("the structure has no atoms")
+    check_count(len(raw.symbols))
     bad = np.flatnonzero(~np.isfinite(raw.positions).all(axis=1))
     if bad.size:
         index = int(bad[0])
         _refuse(f"{raw.symbols[index]} {index + 1} is at {raw.positions[index].tolist()}")
     _check_cell(raw)
     _check_distances(raw)
+
+
+def check_count(atoms: int) -> None:
+    """Refuse more atoms than can be handled.
+
+    Raises
+    ------
+    InputRejected
+    """
+    if atoms > MAX_ATOMS:
+        _refuse(
+            f"the structure has {atoms} atoms or more; {MAX_ATOMS} can be read", "give a part of it"
+        )
 
 
 def _refuse(message: str, hint: str | None = None) -> None:
@@ -64,7 +80,12 @@ def _check_distances(raw: RawStructure) -> None:
     from ase.data import covalent_radii
     from ase.neighborlist import neighbor_list
 
-    atoms = Atoms(raw.symbols, raw.positions, cell=raw.lattice, pbc=raw.pbc)
+    cell, positions = raw.lattice, raw.positions
+    if cell is None:
+        # Without a cell every atom would be compared with every other one.
+        positions = positions - positions.min(axis=0)
+        cell = np.diag(positions.max(axis=0) + 1.0)
+    atoms = Atoms(raw.symbols, positions, cell=cell, pbc=raw.pbc)
     radii = covalent_radii[atoms.numbers]
     reach = np.maximum(MIN_DISTANCE_A / 2, SHORT_BOND * radii)
     first, second, distance = neighbor_list("ijd", atoms, reach.tolist())

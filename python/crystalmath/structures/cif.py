@@ -15,10 +15,12 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from crystalmath.errors import InputRejected
+from crystalmath.structures.checks import check_count
 from crystalmath.structures.cif_group import operators
-from crystalmath.structures.cif_sites import Site, read_sites
+from crystalmath.structures.cif_listed import Listed
+from crystalmath.structures.cif_sites import read_sites
 from crystalmath.structures.raw import Floats, RawStructure, ase_version, number
-from crystalmath.structures.symmetry_ops import SPECIAL_POSITION_A, SymmetryProblem, orbit
+from crystalmath.structures.symmetry_ops import SymmetryProblem, orbit
 
 _CELL: Final = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
 
@@ -41,6 +43,7 @@ def read_cif(text: str, field: str) -> RawStructure:
     lattice = _lattice(block, field)
     notes: list[str] = []
     sites = read_sites(block, field, notes)
+    check_count(len(sites))
     try:
         group = operators(block, notes)
         group.check_metric(lattice)
@@ -52,7 +55,7 @@ def read_cif(text: str, field: str) -> RawStructure:
         ) from None
     symbols: list[str] = []
     fractions: list[Floats] = []
-    seen: list[tuple[Site, Floats]] = []
+    listed = Listed(lattice)
     for site in sites:
         try:
             images, moved = orbit(site.fraction, group, lattice)
@@ -64,11 +67,12 @@ def read_cif(text: str, field: str) -> RawStructure:
             ) from None
         if moved > 1e-4:
             notes.append(f"site {site.name} was moved by {moved:.4f} Å onto its special position")
-        twin = _listed_before(site, images[0], seen, lattice)
+        twin = listed.find(site, images[0])
         if twin is not None:
             notes.append(f"site {site.name} repeats {twin.name} by symmetry; it counts once")
             continue
-        seen.append((site, images))
+        listed.add(site, images)
+        check_count(len(symbols) + len(images))
         symbols.extend([site.symbol] * len(images))
         fractions.append(images)
     positions = np.concatenate(fractions) @ lattice
@@ -123,17 +127,3 @@ def _lattice(block: Any, field: str) -> Floats:
 
 def _missing(tag: str, field: str) -> NoReturn:
     raise InputRejected(f"the CIF has no {tag}: it is no complete structure", field=field)
-
-
-def _listed_before(
-    site: Site, fraction: Floats, seen: list[tuple[Site, Floats]], lattice: Floats
-) -> Site | None:
-    """Find the same element at the same place: some programs list equivalent atoms too."""
-    for other, images in seen:
-        if other.symbol != site.symbol:
-            continue
-        difference = fraction - images
-        difference -= np.rint(difference)
-        if np.linalg.norm(difference @ lattice, axis=1).min() < SPECIAL_POSITION_A:
-            return other
-    return None

@@ -14,8 +14,8 @@ from typing import Final
 
 from crystalmath.errors import InputRejected
 
-MAX_FILE_BYTES: Final = 1024**3
-"""A larger file is no structure that any code here could take; it would only fill the memory."""
+MAX_FILE_BYTES: Final = 16 * 1024**2
+"""What a worker process reads well within its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,12 @@ def from_file(path: str) -> SourceText:
         if not stat.S_ISREG(status.st_mode):
             raise InputRejected(f"{path} is not a regular file", field=field)
         if status.st_size > MAX_FILE_BYTES:
-            raise InputRejected(f"{path} is larger than 1 GiB: no structure file", field=field)
+            raise InputRejected(
+                f"{path} has {status.st_size / 1024**2:.0f} MiB; a structure file may have "
+                f"{MAX_FILE_BYTES // 1024**2} MiB",
+                hint="give the one structure that is meant, without trajectory and volume data",
+                field=field,
+            )
         with os.fdopen(handle, "rb", closefd=False) as stream:
             data = stream.read(MAX_FILE_BYTES)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The command: ``bench [NAME…] [--json FILE] [--rounds N]``.
+"""The command: ``bench [NAME…] [--pyo3] [--json FILE] [--rounds N]``.
 
 Called by ``scripts/bench``. Everything runs on temporary directories; the exit code is 0 when every
 firm target is kept, 1 when one is missed, 2 for a name that does not exist yet.
@@ -14,18 +14,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench import ipc, listing, start
+from bench import ipc, listing, pyo3, start
 from bench.fleet import codecs
 from bench.measure import Ledger, Target
 from bench.report import print_rows, print_targets, write_json
+from bench.ui import run as ui
 from rig.place import RigError
 
 BENCHMARKS: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "ipc": ipc.run,
     "list": listing.run,
     "start": start.run,
+    "ui": ui.run,
 }
-LATER: Final = ("forces", "ui", "scale", "science", "workflows")
+LATER: Final = ("forces", "scale", "science", "workflows")
 ROUNDS: Final = 11
 
 
@@ -48,6 +50,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         for name in given.names or BENCHMARKS:
             targets += BENCHMARKS[name](ledger, given.rounds)
+        if given.pyo3:
+            targets += pyo3.run(ledger, given.rounds)
     except RigError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
@@ -68,4 +72,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"default {ROUNDS}")
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--pyo3", action="store_true",
+        help="with ipc: the same calls by an interpreter in the client's own process",
+    )  # fmt: skip
+    given = parser.parse_args(arguments)
+    if given.pyo3 and "ipc" not in (given.names or BENCHMARKS):
+        parser.error("--pyo3 belongs to ipc")
+    return given

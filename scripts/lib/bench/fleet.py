@@ -53,15 +53,15 @@ def echo() -> Iterator[socket.socket]:
 
 
 @contextmanager
-def daemon(codec: str, database: Path, *, spinning: bool = False) -> Iterator[Place]:
+def daemon(codec: str, database: Path, *, load: str | None = None) -> Iterator[Place]:
     """A daemon on a copy of ``database``.
 
     Parameters
     ----------
     codec
         One of :func:`codecs`.
-    spinning
-        It can be made to compute, with :func:`computing`.
+    load
+        One of ``launcher.LOADS``, which a thread of it does during :func:`loaded`.
     """
     with Place() as place:
         shutil.copyfile(database, place.database)
@@ -69,16 +69,16 @@ def daemon(codec: str, database: Path, *, spinning: bool = False) -> Iterator[Pl
         program = [sys.executable, str(_HERE / "launcher.py")]
         if codec == "json":
             program.append("--without-orjson")
-        if spinning:
-            program += ["--spin", str(_flag(place))]
+        if load is not None:
+            program += ["--load", load, str(_flag(place))]
         place.foreground(program=program)
         place.wait_ready()
         yield place
 
 
 @contextmanager
-def computing(place: Place) -> Iterator[None]:
-    """Let a spinning daemon compute."""
+def loaded(place: Place) -> Iterator[None]:
+    """Let a daemon do what it was given as its load."""
     _flag(place).touch()
     try:
         yield
@@ -100,4 +100,4 @@ def listing(place: Place) -> Iterator[None]:
 
 
 def _flag(place: Place) -> Path:
-    return place.root / "spin"
+    return place.root / "load"

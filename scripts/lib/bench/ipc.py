@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from bench.fleet import WITH_FILES, codecs, computing, daemon, echo, filled_database, listing
+from bench.fleet import WITH_FILES, codecs, daemon, echo, filled_database, listing, loaded
 from bench.measure import Ledger, Target, round_trips
 from rig.place import Place
 from rig.wire import Wire, request_line
@@ -30,7 +30,7 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:
         database = stack.enter_context(filled_database())
         raw = stack.enter_context(echo())
         quiet = {c: stack.enter_context(daemon(c, database)) for c in codecs()}
-        busy = {c: stack.enter_context(daemon(c, database, spinning=True)) for c in codecs()}
+        busy = {c: stack.enter_context(daemon(c, database, load="computes")) for c in codecs()}
         for _ in range(rounds):
             base_us = ledger.add("raw 64-byte echo", round_trips(raw, ECHO, ECHOES))
             for codec in codecs():
@@ -64,7 +64,7 @@ def _quiet_round(ledger: Ledger, codec: str, place: Place, base_us: float) -> No
 
 
 def _busy_round(ledger: Ledger, codec: str, place: Place, base_us: float) -> None:
-    with Wire(place.socket) as wire, computing(place), listing(place):
+    with Wire(place.socket) as wire, loaded(place), listing(place):
         _let_settle(wire)
         samples = round_trips(wire.sock, PING, PINGS_UNDER_LOAD)
         ledger.add(f"system.ping under load [{codec}]", samples, base_us)

@@ -40,17 +40,20 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A limit and what was found; a provisional one is shown but does not fail the run."""
+    """A limit and what was found; a provisional one is shown but does not fail the run.
+
+    Without a limit it is a figure to know.
+    """
 
     name: str
-    limit: float
+    limit: float | None
     value: float
     provisional: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether the limit is kept."""
-        return self.value <= self.limit
+        return self.limit is None or self.value <= self.limit
 
 
 @dataclass(slots=True)

@@ -30,10 +30,8 @@ def print_targets(targets: Sequence[Target]) -> None:
     width = max(len(target.name) for target in targets)
     print(f"\n{'target':{width}}  {'limit':>8} {'value':>9}")
     for target in targets:
-        verdict = (
-            "ok" if target.ok else ("missed (provisional)" if target.provisional else "MISSED")
-        )
-        print(f"{target.name:{width}}  {target.limit:8g} {target.value:9.2f}  {verdict}")
+        limit = "" if target.limit is None else f"{target.limit:g}"
+        print(f"{target.name:{width}}  {limit:>8} {target.value:9.2f}  {_verdict(target)}".rstrip())
 
 
 def write_json(
@@ -70,6 +68,14 @@ def write_json(
         ],
     }
     path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _verdict(target: Target) -> str:
+    if target.limit is None:
+        return ""
+    if target.ok:
+        return "ok"
+    return "missed (provisional)" if target.provisional else "MISSED"
 
 
 def _ratio(value: float | None) -> str:

@@ -13,7 +13,7 @@ from itertools import combinations
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 EPOCH = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -73,10 +73,8 @@ class Examples:
         required = [name for name, info in fields.items() if info.is_required()]
         optional = [name for name in fields if name not in required]
         values = {
-            wire_name(name, fields[name]): self.value(
-                fields[name].annotation, name, fields[name].metadata
-            )
-            for name in fields
+            wire_name(name, info): self.value(info.annotation, name, _metadata(info))
+            for name, info in fields.items()
         }
         for chosen in self._choices(optional):
             kept = {wire_name(name, fields[name]) for name in (*required, *chosen)}
@@ -100,6 +98,12 @@ class Examples:
                     return BEYOND_F64 + 2 * self._n
                 return candidate
         raise ValueError(f"no example of {name}: {annotation} is valid; add a candidate")
+
+
+def _metadata(info: FieldInfo) -> list[Any]:
+    """What constrains a field; its examples stand beside that, not in it."""
+    given = [Field(examples=info.examples)] if info.examples else []
+    return [*info.metadata, *given]
 
 
 def tag_of(annotation: Any) -> str | None:

@@ -35,12 +35,13 @@ def fill(database: Path, count: int) -> None:
     store.close()
 
 
-def make_directory(data_dir: Path, number: int) -> None:
+def make_directory(data_dir: Path, number: int) -> Path:
     """Make the directory of one of the jobs, with the files that a finished job has."""
     directory = data_dir / "jobs" / _key(number)
     directory.mkdir(parents=True)
     for name in (*INPUTS, *OUTPUTS):
         (directory / name).write_text("{}\n", encoding="utf-8")
+    return directory
 
 
 def _key(number: int) -> str:

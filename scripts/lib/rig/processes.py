@@ -88,3 +88,22 @@ def kill_of_place(root: Path) -> None:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
+
+
+def peak_bytes(pid: int) -> int:
+    """The most resident memory that a process has had."""
+    for line in (_PROC / str(pid) / "status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise ValueError(f"the system tells no peak of process {pid}")
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time of all threads that a process has, in seconds, from the scheduler."""
+    spent_ns = 0
+    for task in (_PROC / str(pid) / "task").iterdir():
+        try:
+            spent_ns += int((task / "schedstat").read_text(encoding="ascii").split()[0])
+        except OSError:
+            continue  # the thread has ended
+    return spent_ns / 1e9

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rig.place import RigError
-from soak import connect, fuzz, idle, kill, starters, stopstart
+from soak import connect, events, fuzz, idle, kill, starters, stopstart
 from soak.outcome import Outcome, Say
 
 
@@ -34,6 +34,7 @@ RUNS: Final = {
     "idle": Run(idle.run, 500, "clients around the idle exit"),
     "stopstart": Run(stopstart.run, 50, "stop && start under load"),
     "connect": Run(connect.run, 1_000, "connections that end at once"),
+    "events": Run(events.run, 100_000, "changes told beside a subscriber that never reads"),
     "starters": Run(starters.run, 18, "rounds of 32 simultaneous starters"),
 }
 SHOWN_PROBLEMS: Final = 20

@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
+use super::places::{below, first_row, help_size, labels, last_row, offset, pick_title, size_of};
 use super::{tone_glyph, tone_role};
 use crate::app::Model;
 use crate::app::cx::{Picker, Question};
@@ -17,67 +18,82 @@ use crate::widgets::input::TextLine;
 use crate::widgets::viewer::{self, Viewer};
 use crate::widgets::{dialog, scrollbar, text};
 
-/// One line of the help.
-pub(in crate::app) struct HelpLine {
+/// Columns of the names in the help, and of its keys at most.
+const NAMES: usize = 15;
+const KEYS: usize = 24;
+
+/// One row of the help; what does not fit one goes on in the next.
+pub(in crate::app) struct HelpRow {
     heading: bool,
     keys: String,
+    name: String,
     words: String,
 }
 
 pub(super) fn draw(model: &Model, window: Rect, buf: &mut Buffer, cursor: &Cell<Option<Position>>) {
-    match &model.overlay {
-        Some(Overlay::Help { input, scroll }) => help(model, input, *scroll, window, buf, cursor),
-        Some(Overlay::Palette(palette)) => draw_palette(model, palette, window, buf, cursor),
-        Some(Overlay::Confirm { question, yes, .. }) => {
-            confirm(model, question, *yes, window, buf);
+    let Some(overlay) = &model.overlay else {
+        return;
+    };
+    let size = size_of(model, overlay, window);
+    let open = |title: &str, buf: &mut Buffer| dialog::open(window, size, title, buf, &model.theme);
+    match overlay {
+        Overlay::Help { input, scroll } => {
+            let area = open("Help: type to filter, Esc closes", buf);
+            help(model, input, *scroll, area, buf, cursor);
         }
-        Some(Overlay::Pick { picker, cursor, .. }) => pick(model, picker, *cursor, window, buf),
-        Some(Overlay::Messages { scroll }) => messages(model, *scroll, window, buf),
-        None => {}
-    }
-}
-
-fn size(window: Rect, columns: u16, rows: usize) -> (u16, u16) {
-    let rows = u16::try_from(rows).unwrap_or(u16::MAX);
-    (
-        columns.min(window.width.saturating_sub(6)),
-        rows.min(window.height.saturating_sub(4)),
-    )
-}
-
-fn first_row(area: Rect) -> Rect {
-    Rect {
-        height: area.height.min(1),
-        ..area
-    }
-}
-
-fn below(area: Rect, rows: u16) -> Rect {
-    Rect {
-        y: area.y + rows.min(area.height),
-        height: area.height.saturating_sub(rows),
-        ..area
+        Overlay::Palette(palette) => {
+            let area = open("Command: Enter runs, Tab completes, Esc closes", buf);
+            draw_palette(model, palette, area, buf, cursor);
+        }
+        Overlay::Confirm { question, yes, .. } => {
+            let area = open(&question.title, buf);
+            confirm(model, question, *yes, area, buf);
+        }
+        Overlay::Pick { picker, cursor, .. } => {
+            let area = open(&pick_title(picker), buf);
+            pick(model, picker, *cursor, area, buf);
+        }
+        Overlay::Messages { scroll } => {
+            let area = open("Messages: Esc closes", buf);
+            messages(model, *scroll, area, buf);
+        }
     }
 }
 
 impl Model {
     /// The help: what works here, then everything else; only what fits the text.
-    pub(in crate::app) fn help_lines(&self, typed: &str) -> Vec<HelpLine> {
+    pub(in crate::app) fn help_rows(&self, typed: &str) -> Vec<HelpRow> {
+        let window = Rect::new(0, 0, self.size.0, self.size.1);
+        let columns = dialog::places(window, help_size(window)).1.width;
+        let words = usize::from(columns)
+            .saturating_sub(self.key_columns() + NAMES + 5)
+            .max(12);
         let typed = typed.trim().to_lowercase();
         let here: Vec<Action> = self.actions_here().collect();
         let mut lines = Vec::new();
         let groups = [Group::Do, Group::View, Group::Move, Group::Program];
         for group in groups {
             let fitting = here.iter().filter(|action| action.info().group == group);
-            self.help_part(group.title(), fitting, &typed, &mut lines);
+            self.help_part(group.title(), fitting, &typed, words, &mut lines);
         }
         let others: Vec<Action> = Action::all()
             .iter()
             .map(|info| info.action)
             .filter(|action| !here.contains(action))
             .collect();
-        self.help_part("On other screens", others.iter(), &typed, &mut lines);
+        self.help_part("On other screens", others.iter(), &typed, words, &mut lines);
         lines
+    }
+
+    fn keys_of(&self, action: Action) -> String {
+        let keys = self.keymap.keys(action).iter();
+        keys.map(|key| key.label()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn key_columns(&self) -> usize {
+        let all = Action::all().iter();
+        let columns = all.map(|info| text::width(&self.keys_of(info.action)));
+        columns.max().unwrap_or(0).min(KEYS)
     }
 
     fn help_part<'a>(
@@ -85,32 +101,39 @@ impl Model {
         title: &str,
         actions: impl Iterator<Item = &'a Action>,
         typed: &str,
-        lines: &mut Vec<HelpLine>,
+        columns: usize,
+        lines: &mut Vec<HelpRow>,
     ) {
         let start = lines.len();
         for action in actions {
             let info = action.info();
-            let keys: Vec<String> = self
-                .keymap
-                .keys(*action)
-                .iter()
-                .map(|key| key.label())
-                .collect();
-            let keys = keys.join(" ");
+            let keys = self.keys_of(*action);
             let whole = format!("{keys} {} {}", info.name, info.help);
             if !whole.to_lowercase().contains(typed) {
                 continue;
             }
-            lines.push(HelpLine {
-                heading: false,
-                keys,
-                words: format!("{:16} {}", info.name, info.help),
-            });
+            let parts = text::wrap(info.help, columns).into_iter();
+            lines.extend(parts.enumerate().map(|(index, words)| {
+                let first = |text: &str| {
+                    if index == 0 {
+                        text.to_owned()
+                    } else {
+                        String::new()
+                    }
+                };
+                HelpRow {
+                    heading: false,
+                    keys: first(&keys),
+                    name: first(info.name),
+                    words,
+                }
+            }));
         }
         if lines.len() > start {
-            let heading = HelpLine {
+            let heading = HelpRow {
                 heading: true,
                 keys: String::new(),
+                name: String::new(),
                 words: title.to_owned(),
             };
             lines.insert(start, heading);
@@ -122,54 +145,37 @@ fn help(
     model: &Model,
     input: &TextLine,
     scroll: usize,
-    window: Rect,
+    area: Rect,
     buf: &mut Buffer,
     cursor: &Cell<Option<Position>>,
 ) {
     let theme = &model.theme;
-    let lines = model.help_lines(input.text());
-    let size = size(window, 96, usize::from(window.height));
-    let title = "Help: type to filter, Esc closes";
-    let area = dialog::open(window, size, title, buf, theme);
+    let lines = model.help_rows(input.text());
     cursor.set(input.draw(first_row(area), buf, theme));
     let body = below(area, 1);
-    let keys = lines
-        .iter()
-        .map(|line| text::width(&line.keys))
-        .max()
-        .unwrap_or(0);
     if lines.is_empty() {
-        text::put(
-            buf,
-            (body.x, body.y),
-            "nothing fits",
-            body.width,
-            theme.style(Role::Dim),
-        );
+        let dim = theme.style(Role::Dim);
+        text::put(buf, (body.x, body.y), "nothing fits", body.width, dim);
     }
+    let more = theme.glyphs().more;
+    let columns = model.key_columns();
     for (line, y) in lines.iter().skip(scroll).zip(body.top()..body.bottom()) {
         if line.heading {
-            text::put(
-                buf,
-                (body.x, y),
-                &line.words,
-                body.width,
-                theme.style(Role::Head),
-            );
+            let head = theme.style(Role::Head);
+            text::put(buf, (body.x, y), &line.words, body.width, head);
             continue;
         }
-        let columns = usize::from(body.width);
-        let padded = text::pad(&line.keys, keys.min(columns / 3), false, "");
-        let x = text::put(
-            buf,
-            (body.x + 1, y),
-            &padded,
-            body.width,
-            theme.style(Role::Info),
+        let keys = text::pad(&line.keys, columns, false, more);
+        let rest = format!(
+            " {} {}",
+            text::pad(&line.name, NAMES, false, more),
+            line.words
         );
-        let left = (body.right().saturating_sub(x + 2)).saturating_sub(1);
-        let words = text::fit(&line.words, usize::from(left), theme.glyphs().more);
-        text::put(buf, (x + 2, y), &words, left, theme.style(Role::Text));
+        let info = theme.style(Role::Info);
+        let x = text::put(buf, (body.x + 1, y), &keys, body.width, info);
+        // The last column is that of the scroll bar.
+        let left = body.right().saturating_sub(x + 1);
+        text::put(buf, (x, y), &rest, left, theme.style(Role::Text));
     }
     scrollbar::draw(body, buf, theme, scroll, lines.len());
 }
@@ -177,18 +183,14 @@ fn help(
 fn draw_palette(
     model: &Model,
     palette: &Palette,
-    window: Rect,
+    area: Rect,
     buf: &mut Buffer,
     cursor: &Cell<Option<Position>>,
 ) {
     let theme = &model.theme;
-    let size = size(window, 76, 16);
-    let title = "Command: Enter runs, Tab completes, Esc closes";
-    let area = dialog::open(window, size, title, buf, theme);
     cursor.set(palette.input.draw(first_row(area), buf, theme));
     let body = below(area, 1);
-    let rows = usize::from(body.height).max(1);
-    let offset = (palette.cursor + 1).saturating_sub(rows);
+    let offset = offset(body, palette.cursor);
     if palette.entries.is_empty() {
         text::put(
             buf,
@@ -219,21 +221,8 @@ fn draw_palette(
     scrollbar::draw(body, buf, theme, offset, palette.entries.len());
 }
 
-fn confirm(model: &Model, question: &Question, yes: bool, window: Rect, buf: &mut Buffer) {
+fn confirm(model: &Model, question: &Question, yes: bool, area: Rect, buf: &mut Buffer) {
     let theme = &model.theme;
-    let columns = question
-        .lines
-        .iter()
-        .map(|line| text::width(line))
-        .max()
-        .unwrap_or(0);
-    let columns = columns.max(text::width(&question.title) + 4).max(34);
-    let size = size(
-        window,
-        u16::try_from(columns).unwrap_or(76).min(76),
-        question.lines.len() + 3,
-    );
-    let area = dialog::open(window, size, &question.title, buf, theme);
     let body = Rect {
         height: area.height.saturating_sub(2),
         ..area
@@ -242,33 +231,14 @@ fn confirm(model: &Model, question: &Question, yes: bool, window: Rect, buf: &mu
         let line = text::fit(line, usize::from(body.width), theme.glyphs().more);
         text::put(buf, (body.x, y), &line, body.width, theme.style(Role::Text));
     }
-    let buttons = Rect {
-        y: area.bottom().saturating_sub(1),
-        height: 1,
-        ..area
-    };
-    let yes_label = format!("y  {}", question.yes);
-    dialog::buttons(buttons, buf, theme, ["n  No", &yes_label], yes);
+    let (no, yes_label) = labels(question);
+    dialog::buttons(last_row(area), buf, theme, [no, &yes_label], yes);
 }
 
-fn pick(model: &Model, picker: &Picker, cursor: usize, window: Rect, buf: &mut Buffer) {
+fn pick(model: &Model, picker: &Picker, cursor: usize, area: Rect, buf: &mut Buffer) {
     let theme = &model.theme;
     let rows = picker.choices.len();
-    let title = if picker.several {
-        format!("{}: Space chooses, Enter takes", picker.title)
-    } else {
-        format!("{}: Enter takes, Esc leaves", picker.title)
-    };
-    let columns = picker
-        .choices
-        .iter()
-        .map(|choice| text::width(&choice.title) + 6)
-        .max();
-    let columns = columns.unwrap_or(0).max(text::width(&title) + 2);
-    let size = size(window, u16::try_from(columns).unwrap_or(76), rows);
-    let area = dialog::open(window, size, &title, buf, theme);
-    let seen = usize::from(area.height).max(1);
-    let offset = (cursor + 1).saturating_sub(seen);
+    let offset = offset(area, cursor);
     for (index, y) in (offset..rows).zip(area.top()..area.bottom()) {
         let choice = &picker.choices[index];
         let mark = match (picker.several, choice.chosen) {
@@ -293,11 +263,9 @@ fn pick(model: &Model, picker: &Picker, cursor: usize, window: Rect, buf: &mut B
     scrollbar::draw(area, buf, theme, offset, rows);
 }
 
-fn messages(model: &Model, scroll: usize, window: Rect, buf: &mut Buffer) {
+fn messages(model: &Model, scroll: usize, area: Rect, buf: &mut Buffer) {
     let theme = &model.theme;
     let all: Vec<_> = model.toasts.history().collect();
-    let size = size(window, 96, all.len().max(3));
-    let area = dialog::open(window, size, "Messages: Esc closes", buf, theme);
     if all.is_empty() {
         text::put(
             buf,

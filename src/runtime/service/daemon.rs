@@ -3,7 +3,6 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -14,16 +13,13 @@ use crate::msg::{Link, Msg, Server, Tone};
 use crate::rpc::types::{Event, LogGrown};
 use crate::rpc::{EventSource as _, Notification, SCHEMA_SHA256, Subscription};
 
-/// Between two looks at the state of the connection.
-const LOOK: Duration = Duration::from_millis(200);
-
 /// Makes the options of a connection; the argument says whether a daemon may be started.
 pub type Opener = Box<dyn Fn(bool) -> Result<Options> + Send + Sync>;
 
 /// A connection that is made when asked for and kept.
 pub struct Daemon {
     open: Arc<Opener>,
-    client: Arc<Mutex<Option<IpcClient>>>,
+    client: Arc<Kept>,
     subscription: Option<Subscription>,
     log: Option<Subscription>,
 }
@@ -59,19 +55,18 @@ impl Service for Daemon {
         }
         let (open, kept) = (Arc::clone(&self.open), Arc::clone(&self.client));
         let sender = messages.clone();
-        let work = move || {
-            let link = match connect(&open, start, &sender) {
-                Ok(client) => {
-                    let link = link(&client);
-                    listen(&client, &sender);
-                    *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(client);
-                    watch(&kept, &link, &sender);
-                    link
-                }
-                Err(error) => down(&error),
-            };
-            // The loop may have ended meanwhile.
-            let _ = sender.send(Msg::Link(link));
+        let work = move || match connect(&open, start, &sender) {
+            Ok(client) => {
+                listen(&client, &kept, &sender);
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                // Under the lock, so that what the listener tells comes later.
+                tell_link(&client, &sender);
+                *kept = Some(client);
+            }
+            Err(error) => {
+                // The loop may have ended meanwhile.
+                let _ = sender.send(Msg::Link(down(&error)));
+            }
         };
         if let Err(error) = thread::Builder::new().name("ui-connect".into()).spawn(work) {
             let text = format!("no thread can be started: {error}");
@@ -132,10 +127,28 @@ fn connect(open: &Opener, start: bool, messages: &Sender<Msg>) -> Result<IpcClie
     IpcClient::connect_with(options)
 }
 
-/// Pass on what the daemon tells without being asked.
-fn listen(client: &IpcClient, messages: &Sender<Msg>) {
+/// Where the connection is kept.
+type Kept = Mutex<Option<IpcClient>>;
+
+/// Pass on what the daemon tells without being asked, and how the connection is.
+fn listen(client: &IpcClient, kept: &Arc<Kept>, messages: &Sender<Msg>) {
+    // The client holds its listener, which must not hold the client.
+    let kept: Weak<Kept> = Arc::downgrade(kept);
     let sender = messages.clone();
+    let mut was_ready = true;
     client.listen(Box::new(move |notification| {
+        if let Notification::State(state) = &notification {
+            let ready = *state == ConnState::Ready;
+            if let Some(kept) = kept.upgrade()
+                && let Some(client) = &*kept.lock().unwrap_or_else(PoisonError::into_inner)
+            {
+                tell_link(client, &sender);
+                if was_ready && !ready {
+                    wake(client);
+                }
+            }
+            was_ready = ready;
+        }
         for message in told(notification) {
             // The loop may have ended meanwhile.
             let _ = sender.send(message);
@@ -143,7 +156,12 @@ fn listen(client: &IpcClient, messages: &Sender<Msg>) {
     }));
 }
 
-/// What a notification means to the UI. The state of the connection is looked at by [`watch`].
+fn tell_link(client: &IpcClient, messages: &Sender<Msg>) {
+    // The loop may have ended meanwhile.
+    let _ = messages.send(Msg::Link(link(client)));
+}
+
+/// What a notification means to the UI, beside the state of the connection.
 fn told(notification: Notification) -> Vec<Msg> {
     match notification {
         Notification::Events(events) => {
@@ -170,38 +188,6 @@ fn told(notification: Notification) -> Vec<Msg> {
 fn wake(client: &IpcClient) {
     // What comes of it shows in the state.
     let _ = client.send_with("system.ping", json!({}), Box::new(|_| {}));
-}
-
-/// Tell how the connection changes, until the service is gone.
-fn watch(kept: &Arc<Mutex<Option<IpcClient>>>, first: &Link, messages: &Sender<Msg>) {
-    let kept: Weak<Mutex<Option<IpcClient>>> = Arc::downgrade(kept);
-    let (mut last, messages) = (first.clone(), messages.clone());
-    let look = move || {
-        while let Some(kept) = kept.upgrade() {
-            let client = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            drop(kept);
-            let Some(client) = client else {
-                return;
-            };
-            let now = link(&client);
-            if now != last {
-                // The states between may have passed unseen.
-                if matches!(last, Link::Ready(_)) {
-                    wake(&client);
-                }
-                if messages.send(Msg::Link(now.clone())).is_err() {
-                    return;
-                }
-                last = now;
-            }
-            drop(client);
-            thread::sleep(LOOK);
-        }
-    };
-    if let Err(error) = thread::Builder::new().name("ui-link".into()).spawn(look) {
-        // Answers still come; only the state line would stay as it is, which must be said.
-        eprintln!("no thread can be started: {error}");
-    }
 }
 
 fn link(client: &IpcClient) -> Link {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::log::{STREAMS, Source};
 use super::{JobScreen, Tab};
-use crate::app::{Command, error_text, is_terminal};
+use crate::app::{Command, Row, error_text, is_terminal};
 use crate::error::IpcError;
 use crate::msg::{Action, Program, Tone};
 use crate::rpc::types::{FileEntryKind, JobState, JobSummary, method};
@@ -18,7 +18,9 @@ const ASK_CONTINUE: u32 = 2;
 const PLAN: &str = "continue-plan";
 const CONTINUE: &str = "continue";
 /// How many changed lines a question shows.
-const CHANGES: usize = 12;
+const CHANGES: usize = 14;
+/// How many lines of one change it shows before and after.
+const PART: usize = 3;
 
 /// The lists of the tabs end with the same actions.
 macro_rules! with_job {
@@ -26,9 +28,9 @@ macro_rules! with_job {
         &[
             $(Action::$action,)*
             Action::NextPane,
+            Action::Continue,
             Action::Cancel,
             Action::Rerun,
-            Action::Continue,
             Action::Delete,
             Action::Shell,
         ]
@@ -69,6 +71,28 @@ pub(super) fn actions(tab: Tab, previewed: bool) -> &'static [Action] {
         (Tab::Input, _) => with_job![Copy, Log],
         (Tab::Events, _) => with_job![Open, Copy, Log],
     }
+}
+
+/// Those of the actions of a tab that mean something for the job as it is. Beside the reason why it
+/// stopped, to go on comes first.
+pub(super) fn hints(actions: &[Action], tab: Tab, row: Option<&Row>) -> Vec<Action> {
+    let Some(state) = row.map(|row| &row.job.state) else {
+        return Vec::new();
+    };
+    let ended = is_terminal(state);
+    let stopped = ended && *state != JobState::Completed;
+    let of_use = |action: &Action| match action {
+        Action::Cancel => !ended && *state != JobState::Cancelling,
+        Action::Rerun | Action::Delete => ended,
+        Action::Continue => stopped,
+        _ => true,
+    };
+    let mut hints: Vec<Action> = actions.iter().copied().filter(of_use).collect();
+    let going_on = hints.iter().position(|action| *action == Action::Continue);
+    if let Some(at) = going_on.filter(|_| tab == Tab::Summary) {
+        hints[..=at].rotate_right(1);
+    }
+    hints
 }
 
 impl JobScreen {
@@ -348,6 +372,21 @@ impl JobScreen {
     }
 }
 
+/// The first lines of a part that changes, and how many more there are.
+fn begin(text: &str, sign: char) -> Vec<String> {
+    let count = text.lines().count();
+    let shown = if count > PART { PART - 1 } else { count };
+    let mut lines: Vec<String> = text
+        .lines()
+        .take(shown)
+        .map(|line| format!("{sign} {line}"))
+        .collect();
+    if count > shown {
+        lines.push(format!("{sign} and {} more lines", count - shown));
+    }
+    lines
+}
+
 fn question(id: i64, plan: &Value) -> Question {
     let mut lines: Vec<String> = plan["fix"]
         .as_str()
@@ -358,8 +397,8 @@ fn question(id: i64, plan: &Value) -> Question {
         let part = |name: &str| change[name].as_str().unwrap_or_default().to_owned();
         lines.push(String::new());
         lines.push(part("file"));
-        lines.extend(part("before").lines().map(|line| format!("- {line}")));
-        lines.extend(part("after").lines().map(|line| format!("+ {line}")));
+        lines.extend(begin(&part("before"), '-'));
+        lines.extend(begin(&part("after"), '+'));
     }
     if lines.len() > CHANGES {
         let more = lines.len() - CHANGES;

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use super::summary::time_text;
 use crate::msg::Action;
 use crate::rpc::types::JobEvent;
+use crate::screens::wording::speak;
 use crate::screens::{Cx, Handled, ViewCx};
 use crate::theme::Role;
 use crate::widgets::{scrollbar, text};
@@ -64,6 +65,31 @@ impl Events {
         Handled::Yes
     }
 
+    /// A click on this row puts the cursor on its event; where it is already, it opens or closes it.
+    pub fn click(&mut self, row: u16, events: &[JobEvent], area: Rect, cx: &mut Cx<'_>) {
+        let (lines, offset) = self.seen(events, area);
+        let Some(event) = lines.get(offset + usize::from(row)).map(|line| line.event) else {
+            return;
+        };
+        if event == self.cursor {
+            self.act(Action::Open, events, 0, cx);
+        }
+        self.cursor = event;
+        cx.redraw();
+    }
+
+    /// All lines, and the first one that is seen: the whole of the event with the cursor is, else
+    /// its beginning.
+    fn seen(&self, events: &[JobEvent], area: Rect) -> (Vec<Line>, usize) {
+        let lines = self.lines(events, usize::from(area.width).saturating_sub(1));
+        let rows = usize::from(area.height).max(1);
+        let first = lines.iter().position(|line| line.event == self.cursor);
+        let last = lines.iter().rposition(|line| line.event == self.cursor);
+        let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+        let offset = (last + 1).saturating_sub(rows).min(first).min(lines.len());
+        (lines, offset)
+    }
+
     fn lines(&self, events: &[JobEvent], columns: usize) -> Vec<Line> {
         let mut lines = Vec::new();
         for (index, event) in events.iter().enumerate() {
@@ -86,7 +112,7 @@ impl Events {
                 text: format!(
                     "{mark} {}  {step} {}",
                     at.trim_end_matches(" UTC"),
-                    event.why
+                    speak(&event.why)
                 ),
                 role: Role::Text,
             });
@@ -110,17 +136,8 @@ impl Events {
     pub fn draw(&self, events: &[JobEvent], area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
         let theme = cx.theme;
         let columns = usize::from(area.width).saturating_sub(1);
-        let lines = self.lines(events, columns);
-        let rows = usize::from(area.height).max(1);
-        let first = lines.iter().position(|line| line.event == self.cursor);
-        let last = lines.iter().rposition(|line| line.event == self.cursor);
-        let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
-        // The whole of the event with the cursor, else its beginning.
-        let offset = (last + 1).saturating_sub(rows).min(first);
-        for (line, y) in lines[offset.min(lines.len())..]
-            .iter()
-            .zip(area.top()..area.bottom())
-        {
+        let (lines, offset) = self.seen(events, area);
+        for (line, y) in lines[offset..].iter().zip(area.top()..area.bottom()) {
             let fitted = text::fit(&line.text, columns.saturating_sub(1), theme.glyphs().more);
             text::put(
                 buf,

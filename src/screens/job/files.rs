@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use serde_json::{Value, json};
 
 use super::log::{self, LogView, Source};
@@ -222,17 +222,23 @@ impl Files {
         self.show_beside(area, cx);
     }
 
-    /// A click at this row.
-    pub fn click(&mut self, row: u16, area: Rect, cx: &mut Cx<'_>) {
-        let Some(line) = row.checked_sub(1) else {
+    /// A click at this place: a file, or the preview, which gets the keys.
+    pub fn click(&mut self, at: (u16, u16), area: Rect, cx: &mut Cx<'_>) {
+        let (list, preview) = self.areas(area);
+        let at = Position::new(area.x + at.0, area.y + at.1);
+        self.opened = preview.contains(at) && self.current().is_some();
+        cx.redraw();
+        if !list.contains(at) {
+            return;
+        }
+        let Some(line) = (at.y - list.y).checked_sub(1) else {
             return;
         };
         let count = self.rows.as_ref().map_or(0, Vec::len);
         let to = self.place.offset + usize::from(line);
         if to < count {
-            self.place.go(to, count, table::rows(self.areas(area).0));
+            self.place.go(to, count, table::rows(list));
             self.show_beside(area, cx);
-            cx.redraw();
         }
     }
 

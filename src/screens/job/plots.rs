@@ -101,9 +101,11 @@ impl Plots {
 
     /// Do what was asked for.
     pub fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
-        let last = self
-            .current()
-            .map_or(0, |(_, series)| points(series).len().saturating_sub(1));
+        // Without curves the keys are free for the tabs.
+        let Some((_, series)) = self.current() else {
+            return Handled::No;
+        };
+        let last = points(series).len().saturating_sub(1);
         let here = self.cursor.unwrap_or(last).min(last);
         match action {
             Action::Down | Action::NextFile => self.choose(1),
@@ -139,6 +141,24 @@ impl Plots {
         }
         cx.redraw();
         Handled::Yes
+    }
+
+    /// A click in the row of the names chooses the curve.
+    pub fn click(&mut self, column: u16, area: Rect, cx: &mut Cx<'_>) {
+        let names = self.names();
+        let Some((chosen, _)) = self.current() else {
+            return;
+        };
+        let places = name_places(&names, chosen, area);
+        let hit = places.into_iter().find(|(_, x, columns)| {
+            let at = area.x + column;
+            (*x..x + columns).contains(&at)
+        });
+        if let Some((name, ..)) = hit {
+            self.chosen = Some(name.to_owned());
+            self.cursor = None;
+            cx.redraw();
+        }
     }
 
     fn choose(&mut self, by: isize) {
@@ -216,8 +236,8 @@ impl Plots {
     }
 }
 
-/// One row with the names, the chosen one always in sight.
-fn draw_names(names: &[&str], chosen: &str, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+/// Where each name that is seen stands, and its columns; the chosen one always is.
+fn name_places<'a>(names: &[&'a str], chosen: &str, area: Rect) -> Vec<(&'a str, u16, u16)> {
     let at = names.iter().position(|name| *name == chosen).unwrap_or(0);
     let width = |name: &&str| text::width(name) + 3;
     let room = usize::from(area.width);
@@ -227,15 +247,28 @@ fn draw_names(names: &[&str], chosen: &str, area: Rect, buf: &mut Buffer, cx: &V
         from += 1;
     }
     let mut x = area.x;
+    let mut places = Vec::new();
     for name in &names[from..] {
-        let here = *name == chosen;
-        let (words, role) = if here {
+        let columns = u16::try_from(width(name)).unwrap_or(u16::MAX);
+        let seen = columns.min(area.right().saturating_sub(x));
+        if seen == 0 {
+            break;
+        }
+        places.push((*name, x, seen));
+        x += seen;
+    }
+    places
+}
+
+/// One row with the names.
+fn draw_names(names: &[&str], chosen: &str, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+    for (name, x, columns) in name_places(names, chosen, area) {
+        let (words, role) = if name == chosen {
             (format!("[{name}]"), Role::TabActive)
         } else {
             (format!(" {name} "), Role::Dim)
         };
-        let left = area.right().saturating_sub(x);
-        x = text::put(buf, (x, area.y), &words, left, cx.theme.style(role)) + 1;
+        text::put(buf, (x, area.y), &words, columns, cx.theme.style(role));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::app::{Data, Row};
 use crate::rpc::types::{Job, JobState};
 use crate::screens::jobs::words;
 use crate::screens::units;
+use crate::screens::wording::speak;
 use crate::theme::{Role, Theme};
 use crate::widgets::plot::value_text;
 use crate::widgets::text;
@@ -60,7 +61,7 @@ impl Lines {
 #[must_use]
 pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec<Line> {
     let mut lines = Lines(Vec::new());
-    axes(&mut lines, row, detail, theme);
+    axes(&mut lines, row, detail, data, theme);
     if let Some(job) = detail {
         lines.gap();
         results(&mut lines, job);
@@ -84,7 +85,7 @@ pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec
 }
 
 /// The scheduler's and the science's side, each with its reason.
-fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
+fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) {
     let job = &row.job;
     let glyphs = theme.glyphs();
     let (glyph, role) = words::state_look(row, glyphs);
@@ -93,10 +94,11 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
     lines.some("reason", reason, Role::Bad);
     lines.some(
         "message",
-        detail.and_then(|job| job.message.clone()),
+        detail.and_then(|job| Some(speak(job.message.as_ref()?))),
         Role::Text,
     );
-    lines.some("hint", detail.and_then(|job| job.hint.clone()), Role::Info);
+    let hint = detail.and_then(|job| Some(speak(job.hint.as_ref()?)));
+    lines.some("hint", hint, Role::Info);
     let attention = words::attention(job).filter(|text| {
         let message = detail.and_then(|job| job.message.as_ref());
         message != Some(text)
@@ -138,13 +140,32 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, theme: &Theme) {
         let progress = format!("{}{}", bar.unwrap_or_default(), job.progress.text);
         lines.add("progress", progress, Role::Running);
     }
+    if job.state == JobState::Running {
+        running_time(lines, row, data, theme);
+    }
     for warning in detail.iter().flat_map(|job| &job.warnings) {
         lines.add(
             "warning",
-            format!("{} {warning}", glyphs.attention),
+            format!("{} {}", glyphs.attention, speak(warning)),
             Role::Warn,
         );
     }
+}
+
+/// How long it runs already, against its limit where it has one.
+fn running_time(lines: &mut Lines, row: &Row, data: &Data, theme: &Theme) {
+    let Some(elapsed) = data.elapsed_s(row) else {
+        return;
+    };
+    let so_far = text::so_far(elapsed);
+    let words = match (words::time_used(row, data), row.job.walltime_s) {
+        (Some(used), Some(limit)) => {
+            let (used, limit) = (words::used_text(used, 16, theme), words::limit_text(limit));
+            format!("{used} {so_far} of {limit}")
+        }
+        _ => so_far,
+    };
+    lines.add("elapsed", words, words::time_role(row, data));
 }
 
 fn results(lines: &mut Lines, job: &Job) {
@@ -275,7 +296,9 @@ fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
 
 fn times(lines: &mut Lines, row: &Row, data: &Data) {
     let job = &row.job;
-    lines.add("elapsed", words::time(row, data), Role::Text);
+    if job.state != JobState::Running {
+        lines.add("elapsed", words::time(row, data), Role::Text);
+    }
     lines.add("created", time_text(&job.created_at), Role::Text);
     lines.some(
         "started",
@@ -297,7 +320,7 @@ fn origin(lines: &mut Lines, job: &Job) {
     };
     lines.add("after job", numbers(&job.after), Role::Text);
     lines.some(
-        "rerun of",
+        "from",
         job.rerun_of.map(|id| format!("job {id}")),
         Role::Text,
     );
@@ -305,6 +328,11 @@ fn origin(lines: &mut Lines, job: &Job) {
         lines.add("attempt", job.attempt.to_string(), Role::Text);
     }
     lines.add("directory", job.directory.as_str(), Role::Text);
+    if job.directory_gone {
+        let words =
+            "gone: it was deleted or moved by hand; what stands here is what the database knows";
+        lines.add("", words, Role::Bad);
+    }
     let structure = job.provenance.structure.get("path");
     lines.some("read from", structure.cloned(), Role::Text);
     let environment: Vec<String> = job

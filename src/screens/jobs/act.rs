@@ -10,7 +10,7 @@ use crate::screens::{Choice, Cx, Handled, Picker, ScreenId, Subject};
 impl Jobs {
     pub(super) fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
         let rows = self.rows_seen(cx);
-        let (cursor, last) = (self.place.cursor, self.order.len().saturating_sub(1));
+        let (cursor, last) = (self.place.cursor, self.listed().len().saturating_sub(1));
         let half = (rows / 2).max(1);
         match action {
             Action::Down => self.go(cursor + 1, cx),
@@ -58,10 +58,12 @@ impl Jobs {
                 let next = at.map_or(0, |at| (at + 1) % self.columns.len());
                 self.sort = self.columns.get(next).copied().unwrap_or(ColumnId::Id);
                 self.descending = self.sort.starts_descending();
+                self.remember_sort(cx);
                 self.arrange(cx);
             }
             Action::SortReverse => {
                 self.descending ^= true;
+                self.remember_sort(cx);
                 self.arrange(cx);
             }
             Action::Columns => self.pick_columns(cx),
@@ -160,6 +162,7 @@ impl Jobs {
                     .iter()
                     .filter_map(|name| ColumnId::named(name))
                     .collect();
+                self.remember_columns(cx);
                 cx.redraw();
             }
             (PICK_COPY, [both]) => {

@@ -1,7 +1,5 @@
 //! The columns of the job list: what each shows and how it sorts.
 
-use std::cmp::Ordering;
-
 use super::words;
 use crate::app::{Data, Row};
 use crate::rpc::types::JobState;
@@ -54,6 +52,7 @@ columns! {
     Task "task" "Task" 8 0 left 6 "What the code does";
     Where "where" "Where" 7 0 left 4 "Cluster, or this machine";
     Time "time" "Time" 11 0 right 2 "Elapsed time, and the limit";
+    Used "used" "Used" 11 0 left 3 "How much of its time limit a running job has used";
     Progress "progress" "Progress" 14 2 left 1 "How far it is, or how it ended";
     Energy "energy" "Energy/eV" 15 0 right 5 "Final total energy in eV";
     Formula "formula" "Formula" 10 0 left 5 "Reduced formula";
@@ -87,20 +86,31 @@ impl ColumnId {
     /// Whether what is largest, or newest, is looked for first.
     #[must_use]
     pub const fn starts_descending(self) -> bool {
-        matches!(self, Self::Id | Self::Time | Self::Atoms | Self::Progress)
+        matches!(
+            self,
+            Self::Id | Self::Time | Self::Used | Self::Atoms | Self::Progress
+        )
     }
 
     /// The column for the table, with the mark of the order.
     #[must_use]
     pub fn column(self, sorted: Option<bool>, theme: &Theme) -> Column {
-        let (title, width, share, right, rank) = self.shape();
         let mark = match sorted {
             Some(true) => theme.glyphs().descending,
             Some(false) => theme.glyphs().ascending,
             None => "",
         };
+        let mut column = self.unmarked();
+        column.title.push_str(mark);
+        column
+    }
+
+    /// The column for the table, whatever the order.
+    #[must_use]
+    pub fn unmarked(self) -> Column {
+        let (title, width, share, right, rank) = self.shape();
         Column {
-            title: format!("{title}{mark}"),
+            title: title.to_owned(),
             width,
             share,
             right,
@@ -127,7 +137,20 @@ impl ColumnId {
             Self::Code => plain(job.code.clone()),
             Self::Task => plain(job.task.clone().unwrap_or_default()),
             Self::Where => plain(words::place(job).to_owned()),
-            Self::Time => plain(words::time(row, data)),
+            Self::Time => {
+                let role = words::time_role(row, data);
+                let near = if role == Role::Warn {
+                    theme.glyphs().attention
+                } else {
+                    ""
+                };
+                (format!("{near}{}", words::time(row, data)), role)
+            }
+            Self::Used => {
+                let used = words::time_used(row, data);
+                let bar = used.map(|used| words::used_text(used, 6, theme));
+                (bar.unwrap_or_default(), words::time_role(row, data))
+            }
             Self::Progress => {
                 let (words, role) = words::outcome(row, theme.glyphs());
                 match job
@@ -156,36 +179,81 @@ impl ColumnId {
         }
     }
 
-    fn order(self, a: &Row, b: &Row, data: &Data) -> Ordering {
-        let number = |a: Option<f64>, b: Option<f64>| match (a, b) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            // What has no value stands below what has one.
-            (a, b) => a.is_some().cmp(&b.is_some()),
+    /// When what it shows of a job says something else by itself, if ever.
+    #[must_use]
+    pub fn changes_at(self, row: &Row, data: &Data) -> Option<f64> {
+        let aged = |time: &str| {
+            let age = (data.now - text::unix_time(time)?).max(0.0);
+            Some((data.now + text::age_changes_in(age)?).ceil())
         };
-        let (x, y) = (&a.job, &b.job);
         match self {
-            Self::State => rank(&x.state).cmp(&rank(&y.state)),
-            Self::Id => x.id.cmp(&y.id),
-            Self::Name => x.name.cmp(&y.name),
-            Self::Code => x.code.cmp(&y.code),
-            Self::Task => x.task.cmp(&y.task),
-            Self::Where => words::place(x).cmp(words::place(y)),
-            Self::Time => number(data.elapsed_s(a), data.elapsed_s(b)),
-            Self::Progress => number(x.progress.fraction, y.progress.fraction),
-            Self::Energy => number(x.science.energy_ev, y.science.energy_ev),
-            Self::Formula => x.formula.cmp(&y.formula),
-            Self::Atoms => x.n_atoms.cmp(&y.n_atoms),
-            // The youngest is the smallest age.
-            Self::Created => y.created_at.cmp(&x.created_at),
-            Self::Ended => y.finished_at.cmp(&x.finished_at),
-            Self::Tags => x.tags.cmp(&y.tags),
+            Self::Time => data.elapsed_changes_at(row),
+            Self::Used => {
+                words::time_used(row, data)?;
+                data.elapsed_changes_at(row)
+            }
+            Self::Created => aged(&row.job.created_at),
+            Self::Ended => aged(row.job.finished_at.as_deref()?),
+            _ => None,
         }
+    }
+
+    /// What sorts a job by this column.
+    #[must_use]
+    pub fn rank<'a>(self, row: &'a Row, data: &Data) -> Rank<'a> {
+        let job = &row.job;
+        // Counts are far below 2^53.
+        #[allow(clippy::cast_precision_loss)]
+        let count = |count: i64| Rank::Number(Some(count as f64));
+        // The youngest is the smallest age.
+        let age = |time: &str| Rank::Number(text::unix_time(time).map(|at| -at));
+        match self {
+            Self::State => Rank::Number(Some(rank(&job.state))),
+            Self::Id => count(job.id),
+            Self::Name => Rank::Text(Some(&job.name)),
+            Self::Code => Rank::Text(Some(&job.code)),
+            Self::Task => Rank::Text(job.task.as_deref()),
+            Self::Where => Rank::Text(Some(words::place(job))),
+            Self::Time => Rank::Number(data.elapsed_s(row)),
+            Self::Used => Rank::Number(words::time_used(row, data)),
+            Self::Progress => Rank::Number(job.progress.fraction),
+            Self::Energy => Rank::Number(job.science.energy_ev),
+            Self::Formula => Rank::Text(job.formula.as_deref()),
+            Self::Atoms => job.n_atoms.map_or(Rank::Number(None), count),
+            Self::Created => age(&job.created_at),
+            Self::Ended => job.finished_at.as_deref().map_or(Rank::Number(None), age),
+            Self::Tags => Rank::Texts(&job.tags),
+        }
+    }
+
+    /// Whether it sorts by texts.
+    #[must_use]
+    pub const fn is_text(self) -> bool {
+        use ColumnId::{Code, Formula, Name, Tags, Task, Where};
+        matches!(self, Name | Code | Task | Where | Formula | Tags)
+    }
+
+    /// Whether the order is another one a moment later, without any news.
+    #[must_use]
+    pub const fn changes_with_time(self) -> bool {
+        matches!(self, Self::Time | Self::Used)
     }
 }
 
+/// What a job is sorted by; what has none stands below what has one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rank<'a> {
+    /// A number.
+    Number(Option<f64>),
+    /// A text.
+    Text(Option<&'a str>),
+    /// Several texts, the first counting most.
+    Texts(&'a [String]),
+}
+
 /// What needs a person stands first, what is over last.
-fn rank(state: &JobState) -> u8 {
-    match state {
+fn rank(state: &JobState) -> f64 {
+    let place: u8 = match state {
         JobState::Lost => 0,
         JobState::Failed => 1,
         JobState::Running => 2,
@@ -197,14 +265,6 @@ fn rank(state: &JobState) -> u8 {
         JobState::Completed => 8,
         JobState::Cancelled => 9,
         JobState::Other(_) => 10,
-    }
-}
-
-/// Sort by a column; jobs that are equal in it stand in the order of their numbers, newest first.
-pub fn sort(rows: &mut [&Row], by: ColumnId, descending: bool, data: &Data) {
-    rows.sort_unstable_by(|a, b| {
-        let order = by.order(a, b, data);
-        let order = if descending { order.reverse() } else { order };
-        order.then_with(|| b.job.id.cmp(&a.job.id))
-    });
+    };
+    place.into()
 }

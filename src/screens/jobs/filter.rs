@@ -14,6 +14,8 @@ use crate::widgets::text;
 pub struct Filter {
     text: String,
     terms: Vec<Term>,
+    /// Whether a term is about age or elapsed time.
+    timed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -96,9 +98,12 @@ impl Filter {
         let terms = split(text)?
             .iter()
             .map(|word| Term::parse(word))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<_>, _>>()?;
+        let timed =
+            |term: &Term| matches!(term.test, Test::Compare(Number::Age | Number::Time, ..));
         Ok(Self {
             text: text.trim().to_owned(),
+            timed: terms.iter().any(timed),
             terms,
         })
     }
@@ -107,6 +112,31 @@ impl Filter {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether every job that fits this one fits `other` as well, as far as can be told at a glance:
+    /// terms were added, or a text became longer.
+    #[must_use]
+    pub fn narrows(&self, other: &Self) -> bool {
+        let narrower = |(term, other): (&Term, &Term)| {
+            term == other
+                || !term.negated
+                    && !other.negated
+                    && match (&term.test, &other.test) {
+                        (Test::Any(text), Test::Any(part)) => text.contains(part.as_str()),
+                        (Test::Holds(field, text), Test::Holds(same, part)) => {
+                            field == same && text.contains(part.as_str())
+                        }
+                        _ => false,
+                    }
+        };
+        self.terms.len() >= other.terms.len() && self.terms.iter().zip(&other.terms).all(narrower)
+    }
+
+    /// Whether a job fits later that does not fit now, without any news.
+    #[must_use]
+    pub const fn changes_with_time(&self) -> bool {
+        self.timed
     }
 
     /// Whether a job fits.
@@ -207,9 +237,7 @@ impl Test {
                 }
             }),
             Self::Attention => words::attention(job).is_some(),
-            Self::Any(text) => [Field::Name, Field::Formula, Field::Id, Field::Tag]
-                .into_iter()
-                .any(|field| field_holds(field, text)),
+            Self::Any(text) => row.words.contains(text.as_str()),
         }
     }
 }

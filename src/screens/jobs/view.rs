@@ -44,7 +44,7 @@ pub(super) fn draw(jobs: &Jobs, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
         );
     }
     let area = jobs.table_area(area);
-    if jobs.order.is_empty() {
+    if jobs.listed().is_empty() {
         empty(jobs, area, buf, cx);
         return;
     }
@@ -54,7 +54,10 @@ pub(super) fn draw(jobs: &Jobs, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
         .map(|column| column.column((*column == jobs.sort).then_some(jobs.descending), cx.theme))
         .collect();
     let row = |index: usize| -> Line {
-        let row = jobs.order.get(index).and_then(|id| cx.data.jobs.get(*id));
+        let row = jobs
+            .listed()
+            .get(index)
+            .and_then(|id| cx.data.jobs.get(*id));
         row.map_or_else(Line::default, |row| Line {
             cells: jobs
                 .columns
@@ -67,7 +70,7 @@ pub(super) fn draw(jobs: &Jobs, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     };
     let table = Table {
         columns: &columns,
-        count: jobs.order.len(),
+        count: jobs.listed().len(),
         place: jobs.place,
         focused: cx.focused,
         row: &row,
@@ -143,7 +146,7 @@ pub(super) fn title(jobs: &Jobs, data: &Data) -> String {
         let _ = write!(
             title,
             "  shown {}  filter: {}",
-            jobs.order.len(),
+            jobs.listed().len(),
             jobs.filter.text()
         );
     }

@@ -2,8 +2,11 @@
 
 use crate::app::{Data, Mark, Row};
 use crate::rpc::types::{JobState, JobSummary, ScienceAxisStatus};
-use crate::theme::{Glyphs, Role};
+use crate::theme::{Glyphs, Role, Theme};
 use crate::widgets::text;
+
+/// The part of its time limit from which on a job is near it.
+const NEAR_LIMIT: f64 = 0.9;
 
 /// The state in one word; what was asked for counts already.
 #[must_use]
@@ -63,21 +66,49 @@ pub fn place(job: &JobSummary) -> &str {
     job.cluster.as_deref().unwrap_or(&job.runner)
 }
 
-/// Elapsed time, and the limit if there is one: `3:12/8:00:00`.
+/// Elapsed time, and the limit of a running job if there is one: `3h12m/8h`.
 #[must_use]
 pub fn time(row: &Row, data: &Data) -> String {
     let Some(elapsed) = data.elapsed_s(row) else {
         return "-".into();
     };
+    if row.job.state != JobState::Running {
+        return text::duration(elapsed);
+    }
+    let so_far = text::so_far(elapsed);
     match row.job.walltime_s {
-        Some(limit) if row.job.state == JobState::Running => {
-            format!("{}/{}", text::duration(elapsed), limit_text(limit))
-        }
-        _ => text::duration(elapsed),
+        Some(limit) => format!("{so_far}/{}", limit_text(limit)),
+        None => so_far,
     }
 }
 
-fn limit_text(seconds: f64) -> String {
+/// How much of its time limit a running job has used; more than 1 while it is being ended.
+#[must_use]
+pub fn time_used(row: &Row, data: &Data) -> Option<f64> {
+    let limit = row.job.walltime_s.filter(|limit| *limit > 0.0)?;
+    let elapsed = data.elapsed_s(row)?;
+    (row.job.state == JobState::Running).then_some(elapsed / limit)
+}
+
+/// The role of a running job's time: one that comes near its limit is to be looked at.
+#[must_use]
+pub fn time_role(row: &Row, data: &Data) -> Role {
+    match time_used(row, data) {
+        Some(used) if used >= NEAR_LIMIT => Role::Warn,
+        _ => Role::Text,
+    }
+}
+
+/// A part of the time limit as a bar of so many columns and in per cent, which are rounded down.
+#[must_use]
+pub fn used_text(used: f64, columns: usize, theme: &Theme) -> String {
+    let percent = (used * 100.0).floor().min(999.0);
+    format!("{} {percent:.0}%", text::bar(used, columns, theme))
+}
+
+/// A time limit in few columns: `8h`, `30:00`.
+#[must_use]
+pub fn limit_text(seconds: f64) -> String {
     if seconds % 3600.0 == 0.0 && seconds < 360_000.0 {
         format!("{:.0}h", seconds / 3600.0)
     } else {

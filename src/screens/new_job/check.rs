@@ -9,6 +9,7 @@ use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Tone;
 use crate::rpc::types::{Reply, SubmitResult};
+use crate::screens::wording::speak;
 use crate::screens::{Cx, ScreenId, Subject};
 use crate::submission::Kind;
 
@@ -93,9 +94,9 @@ impl NewJob {
             IpcError::Rpc { message, data, .. } => faults_of(&self.form, data, message),
             error => (Vec::new(), Some(error_text(error))),
         };
-        // What the command line would need says nothing to a form.
-        let hint = error.hint().filter(|hint| !hint.starts_with("--"));
+        let hint = error.hint().as_deref().map(speak);
         for (key, text) in faults.into_iter().rev() {
+            let text = speak(&text);
             // With one fault the hint belongs to it.
             let text = match &hint {
                 Some(hint) if !text.contains(hint.as_str()) && !hint.contains(&text) => {
@@ -105,7 +106,7 @@ impl NewJob {
             };
             self.faults.insert(key, text);
         }
-        self.whole = whole;
+        self.whole = whole.as_deref().map(speak);
     }
 
     /// Submit what the form says, if nothing is known to be wrong with it.

@@ -121,6 +121,20 @@ impl Files {
         }
     }
 
+    /// A click on a row of the list puts the cursor there; where it is already, it takes the entry.
+    pub fn click(&mut self, row: usize, rows: usize, cx: &mut Cx<'_>) {
+        let (count, index) = (self.fitting().len(), self.place.offset + row);
+        if row >= rows || index >= count {
+            return;
+        }
+        cx.redraw();
+        if index == self.place.cursor {
+            self.take(cx);
+        } else {
+            self.place.go(index, count, rows);
+        }
+    }
+
     /// As far as all fitting entries are the same; a single one, or the one under the cursor when
     /// there is nothing more in common, as a whole.
     fn complete(&mut self, cx: &mut Cx<'_>) {
@@ -163,24 +177,33 @@ impl Files {
 
     /// Go into a directory, or look at the file.
     fn submit(&mut self, cx: &mut Cx<'_>) {
-        let (directory, name) = self.parts();
+        let (_, name) = self.parts();
         let fitting = self.fitting();
         let exact = fitting.iter().find(|entry| entry.name == name);
         // What is typed in full is meant, wherever the cursor is.
         let chosen = exact.or_else(|| fitting.get(self.place.cursor));
-        if let Some(entry) = chosen {
-            let slash = if entry.is_dir { "/" } else { "" };
-            let text = format!("{directory}{}{slash}", entry.name);
-            let is_dir = entry.is_dir;
-            self.set(&text, cx);
-            if is_dir {
-                return;
-            }
-        } else if name.is_empty() {
-            self.error = Some("choose a file".into());
-            return;
+        match chosen.map(|entry| (*entry).clone()) {
+            Some(entry) => self.go_into(&entry, cx),
+            None if name.is_empty() => self.error = Some("choose a file".into()),
+            None => cx.look_at_file(LOOK, self.typed(&cx.data().client)),
         }
-        cx.look_at_file(LOOK, self.typed(&cx.data().client));
+    }
+
+    /// The entry with the cursor, whatever is typed.
+    fn take(&mut self, cx: &mut Cx<'_>) {
+        let here = self.fitting().get(self.place.cursor).copied().cloned();
+        if let Some(entry) = here {
+            self.go_into(&entry, cx);
+        }
+    }
+
+    fn go_into(&mut self, entry: &Entry, cx: &mut Cx<'_>) {
+        let directory = self.parts().0;
+        let slash = if entry.is_dir { "/" } else { "" };
+        self.set(&format!("{directory}{}{slash}", entry.name), cx);
+        if !entry.is_dir {
+            cx.look_at_file(LOOK, self.typed(&cx.data().client));
+        }
     }
 
     /// Whether a look at a file was asked for here.

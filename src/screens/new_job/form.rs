@@ -28,6 +28,8 @@ pub const ENGINE: &str = "engine";
 pub const FILES: &str = "files";
 /// The job's name.
 pub const NAME: &str = "name";
+/// The input that a code reads, among the files.
+pub const DECK: &str = "inputs.deck";
 /// The chosen file; it stands for `structure` too.
 pub const FILE: &str = "file";
 
@@ -53,6 +55,8 @@ pub struct Form {
     pub codes: Vec<CodeInfo>,
     /// The fields, in their order.
     pub fields: Vec<Field>,
+    /// What was written in fields that the chosen code and task do not have.
+    hidden: Vec<Field>,
     /// What further files are, by path; an error where one cannot be used.
     pub kinds: BTreeMap<PathBuf, Result<submission::Kind, String>>,
 }
@@ -68,6 +72,7 @@ impl Form {
         self.file = Some(file);
         if !same {
             self.fields.clear();
+            self.hidden.clear();
         }
         if self.text(CODE).is_empty() {
             self.make_fields(code);
@@ -102,32 +107,45 @@ impl Form {
         self.fields.iter().find(|field| field.key == key)
     }
 
-    /// Make the fields of a code; what was written in one that is there again stays.
+    /// Choose a code, a task or something else; the fields follow.
+    pub fn choose(&mut self, key: &str, text: &str) {
+        match key {
+            CODE => self.make_fields(text),
+            TASK => {
+                self.write(TASK, text);
+                let code = self.text(CODE).to_owned();
+                self.make_fields(&code);
+            }
+            key => self.write(key, text),
+        }
+    }
+
+    /// Make the fields of a code and of the task that is written; what was written in one that is
+    /// there again stays.
     pub fn make_fields(&mut self, code: &str) {
-        let before = std::mem::take(&mut self.fields);
+        let mut before = std::mem::take(&mut self.fields);
+        before.append(&mut self.hidden);
         let info = self.codes.iter().find(|info| info.name == code);
         let mut fields = fields::head(&self.codes, info);
-        let parameters = info.map(|info| schema::specs(&info.parameters));
-        fields.extend(parameters.into_iter().flatten().map(|spec| Field {
+        for field in &mut fields {
+            fill(field, &mut before);
+        }
+        let task = fields.iter().find(|field| field.key == TASK);
+        let task = task.map_or("", |field| field.input.text());
+        let parameters = info.map(|info| schema::specs_of(info, task));
+        let parameters = parameters.into_iter().flatten().map(|spec| Field {
             key: format!("inputs.{}", spec.name),
             section: "Parameters",
             spec,
             input: TextLine::default(),
-        }));
-        fields.extend(fields::tail());
-        for field in &mut fields {
-            let old = before.iter().find(|old| old.key == field.key);
-            if let Some(old) = old.filter(|old| old.spec.kind == field.spec.kind) {
-                field.input = old.input.clone();
-            }
-            // One choice is none.
-            if let Kind::Choice(words) = &field.spec.kind
-                && field.input.is_empty()
-                && let [only] = &words[..]
-            {
-                field.input = TextLine::of(only);
-            }
+        });
+        let mut rest: Vec<Field> = parameters.chain(fields::tail()).collect();
+        for field in &mut rest {
+            fill(field, &mut before);
         }
+        fields.extend(rest);
+        before.retain(|old| !old.input.is_empty());
+        self.hidden = before;
         self.fields = fields;
         self.write(CODE, code);
         if code == "command"
@@ -178,7 +196,7 @@ impl Form {
         params.insert(NAME.into(), name.into());
         let code = self.text(CODE);
         if code.is_empty() {
-            faults.push((CODE.to_owned(), "choose the code that runs it".to_owned()));
+            faults.push((CODE.to_owned(), self.doubt()));
         }
         let (mut inputs, mut resources) = (Map::new(), Map::new());
         for field in &self.fields {
@@ -225,6 +243,25 @@ impl Form {
         }
     }
 
+    /// Why the file does not tell the code.
+    fn doubt(&self) -> String {
+        match self.file.as_ref().map(|file| (&file.name, file.kind)) {
+            Some((name, submission::Kind::Either(doubt))) => {
+                let choices = doubt.choices().map(|(code, what)| format!("{code} {what}"));
+                format!("{name} {}: {}", doubt.reason(), choices.join(", "))
+            }
+            _ => "choose the code that runs it".to_owned(),
+        }
+    }
+
+    /// The deck that is run when none is written.
+    #[must_use]
+    pub fn default_deck(&self) -> Option<String> {
+        let sources: Vec<Source> = self.file.iter().cloned().collect();
+        let decks = submission::decks(self.text(CODE), &sources);
+        decks.first().map(|name| (*name).to_owned())
+    }
+
     fn sources(&self, client: &Client, faults: &mut Vec<Fault>) -> Vec<Source> {
         let mut sources: Vec<Source> = self.file.iter().cloned().collect();
         for path in self.further_files(client) {
@@ -263,6 +300,21 @@ impl Form {
             return found;
         }
         (begins("structure") || begins("files")).then_some(FILE)
+    }
+}
+
+/// Take over what was written in the field of the same name and kind.
+fn fill(field: &mut Field, before: &mut Vec<Field>) {
+    let same = |old: &Field| old.key == field.key && old.spec.kind == field.spec.kind;
+    if let Some(at) = before.iter().position(same) {
+        field.input = before.swap_remove(at).input;
+    }
+    // One choice is none.
+    if let Kind::Choice(words) = &field.spec.kind
+        && field.input.is_empty()
+        && let [only] = &words[..]
+    {
+        field.input = TextLine::of(only);
     }
 }
 

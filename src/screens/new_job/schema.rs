@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::rpc::types::CodeInfo;
 use crate::screens::units;
 
 /// What a field takes.
@@ -49,7 +50,25 @@ pub struct Spec {
     pub help: String,
 }
 
-/// The parameters of a code, in the order of its schema.
+/// The parameters of a task of a code. While no task is chosen, those that all tasks have.
+#[must_use]
+pub fn specs_of(code: &CodeInfo, task: &str) -> Vec<Spec> {
+    let by_task = &code.parameters_by_task;
+    if let Some(schema) = by_task.get(task) {
+        return specs(schema);
+    }
+    let everywhere = |spec: &Spec| {
+        let mut schemas = by_task.values();
+        schemas.all(|schema| {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            properties.is_some_and(|properties| properties.contains_key(&spec.name))
+        })
+    };
+    let all = specs(&code.parameters);
+    all.into_iter().filter(everywhere).collect()
+}
+
+/// The parameters of a schema, in its order.
 #[must_use]
 pub fn specs(schema: &Map<String, Value>) -> Vec<Spec> {
     let required: Vec<&str> = schema

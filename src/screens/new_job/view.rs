@@ -6,7 +6,7 @@ pub(super) mod preview;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::form::{CODE, FILE, NAME, TASK};
+use super::form::{self, CODE, FILE, NAME, TASK};
 use super::schema::Kind;
 use super::{NewJob, Step, WIDE};
 use crate::msg::{Action, Link};
@@ -16,8 +16,10 @@ use crate::widgets::{scrollbar, text};
 
 /// Columns of the names of fields.
 const NAMES: u16 = 23;
-/// Rows below the form that explain the field.
+/// Rows below the form that explain the field, with the line above them; one more where there is room.
 const HELP: u16 = 3;
+const HELP_IN_TALL: u16 = 4;
+const TALL: u16 = 20;
 
 pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     if area.height < 4 || area.width < 20 {
@@ -89,7 +91,12 @@ fn offset(job: &NewJob, rows: &[Row], seen: usize) -> usize {
 }
 
 fn form_rows(area: Rect) -> usize {
-    usize::from(area.height.saturating_sub(HELP + 1)).max(1)
+    let help = if area.height >= TALL {
+        HELP_IN_TALL
+    } else {
+        HELP
+    };
+    usize::from(area.height.saturating_sub(help + 1)).max(1)
 }
 
 /// The field in this row of the area.
@@ -266,11 +273,14 @@ fn value_words(job: &NewJob, index: usize) -> (String, Role) {
     let chosen = match field.key.as_str() {
         TASK => job.dry.as_ref().map(|dry| dry.task.clone()),
         NAME => Some(job.form.default_name()),
+        form::DECK => job.form.default_deck(),
         _ => field.spec.default.clone(),
     };
+    // What the daemon misses is needed, whatever the schema says.
+    let needed = field.key == CODE || field.spec.required || job.faults.contains_key(&field.key);
     match chosen.filter(|words| !words.is_empty()) {
         Some(words) => (format!("({words})"), Role::Dim),
-        None if field.key == CODE || field.spec.required => ("(needed)".into(), Role::Warn),
+        None if needed => ("(needed)".into(), Role::Warn),
         None if matches!(field.spec.kind, Kind::Choice(_)) => {
             ("(as the code decides)".into(), Role::Dim)
         }

@@ -13,11 +13,7 @@ fn fitting(text: &str) -> Vec<i64> {
     let filter = Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     some_jobs()
         .into_iter()
-        .map(|job| Row {
-            job,
-            received_at: NOW,
-            mark: None,
-        })
+        .map(|job| Row::new(job, NOW))
         .filter(|row| filter.fits(row, &data))
         .map(|row| row.job.id)
         .collect()

@@ -6,7 +6,7 @@ use crystalmath::error::IpcError;
 use crystalmath::keymap::{Code, Key};
 use crystalmath::msg::{Action, Effect, Entry, Link, Mouse, Msg, Tone};
 use crystalmath::rpc::types::{JobState, JobSummary};
-use crystalmath::submission::Kind;
+use crystalmath::submission::{Doubt, Kind};
 use serde_json::{Value, json};
 
 use super::job::{detail, files};
@@ -14,9 +14,13 @@ use super::new_job::codes;
 use super::{NOW, Ui, job, page, ready};
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
-struct Numbers(u64);
+pub struct Numbers(u64);
 
 impl Numbers {
+    pub const fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -25,11 +29,11 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
     }
 
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 }
@@ -206,8 +210,10 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
                     Ok(Kind::Structure),
                     Ok(Kind::Program),
                     Ok(Kind::Unknown),
+                    Ok(Kind::Deck),
+                    Ok(Kind::Either(Doubt::DeckInside)),
                     Err("no".into()),
-                ][numbers.below(4)]
+                ][numbers.below(6)]
                 .clone(),
             },
             _ => Msg::Reply {

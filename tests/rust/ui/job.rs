@@ -77,7 +77,7 @@ pub fn text(content: &str, path: &str) -> Value {
                                     "eof": true, "path": path}})
 }
 
-fn series() -> Value {
+pub fn series() -> Value {
     let curve = |label: &str, unit: &str, y: [Option<f64>; 4]| {
         json!({"x": [0.0, 1.0, 2.0, 3.0], "y": y, "x_label": "step", "y_label": label,
                "unit": unit})

@@ -3,13 +3,16 @@
 
 use std::cell::Cell;
 
+use crystalmath::config::{Config, SortBy};
 use crystalmath::msg::{Effect, Msg};
 use crystalmath::rpc::types::{JobState, JobSummary};
+use crystalmath::screens::jobs::ColumnId;
 use crystalmath::theme::Theme;
 use crystalmath::widgets::table::{self, Column, Line, Place, Table};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::fuzz::Numbers;
 use super::{Ui, job, page, some_jobs, unchanged};
 
 const SIZE: (u16, u16) = (80, 24);
@@ -265,4 +268,128 @@ fn a_job_that_ends_is_told_to_the_desktop_once() {
     ui.send(Msg::JobsChanged(vec![ended]));
     assert_eq!(told(&ui), 1);
     assert!(ui.picture(SIZE).contains("job 1 failed"));
+}
+
+/// The numbers in the order in which they are listed.
+fn listed(ui: &Ui, size: (u16, u16)) -> Vec<String> {
+    let text = ui.picture(size);
+    let lines = text.lines().skip_while(|line| !line.contains("Id"));
+    let numbers = lines.skip(1).map(|line| line.trim_matches(['│', '▌', ' ']));
+    let numbers = numbers.filter_map(|line| line.split_whitespace().next());
+    numbers
+        .take_while(|word| word.parse::<i64>().is_ok())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn a_list_that_is_kept_by_events_is_the_one_that_is_read() {
+    let size = (100, 60);
+    let mut numbers = Numbers::of(7);
+    let names = [
+        "",
+        "b",
+        "an equal beginning",
+        "an equal beginning, then not",
+        "an equal begi",
+    ];
+    let states = [JobState::Running, JobState::Created, JobState::Lost];
+    let change = |numbers: &mut Numbers, id: i64, rev: i64| {
+        let mut job = job(id, numbers.pick(&states).clone());
+        job.rev = rev;
+        job.name = (*numbers.pick(&names)).into();
+        job.formula = [None, Some("MgO".into()), Some(String::new())][numbers.below(3)].clone();
+        job.n_atoms = [None, Some(2), Some(-2), Some(40)][numbers.below(4)];
+        job.science.energy_ev = [None, Some(-1.5), Some(0.0), Some(3e9)][numbers.below(4)];
+        job.created_at =
+            ["2026-01-06T11:00:00Z", "2025-01-06T11:00:00+01:00"][numbers.below(2)].into();
+        job.elapsed_s = [None, Some(3.0), Some(4000.0)][numbers.below(3)];
+        job.tags =
+            [vec![], vec!["b".into()], vec!["b".into(), "a".into()]][numbers.below(3)].clone();
+        job
+    };
+    for column in ColumnId::ALL {
+        for filter in ["", "be", "state:running", "time>1m"] {
+            let config = || Config {
+                job_columns: vec!["id".into(), column.name().into()],
+                job_sort: Some(SortBy::parse(column.name())),
+                ..Config::default()
+            };
+            let mut all: Vec<JobSummary> =
+                (1..=40).map(|id| change(&mut numbers, id, id)).collect();
+            let mut kept = Ui::with(config(), size);
+            kept.connect(&all);
+            kept.keys(&["/"]);
+            kept.type_text(filter);
+            kept.keys(&["enter"]);
+            for round in 0..6 {
+                if round == 3 {
+                    kept.keys(&["S"]);
+                }
+                let id = i64::try_from(numbers.below(45)).unwrap() + 1;
+                all.retain(|job| job.id != id);
+                if numbers.below(4) == 0 {
+                    kept.send(Msg::JobsGone(vec![id]));
+                } else {
+                    all.push(change(&mut numbers, id, 100 + round));
+                    kept.send(Msg::JobsChanged(all.last().cloned().into_iter().collect()));
+                }
+            }
+            let mut read = Ui::with(config(), size);
+            read.connect(&all);
+            read.keys(&["S", "/"]);
+            read.type_text(filter);
+            read.keys(&["enter"]);
+            let (kept, read) = (listed(&kept, size), listed(&read, size));
+            assert_eq!(kept, read, "{} {filter:?}", column.name());
+            if filter.is_empty() {
+                assert_eq!(read.len(), all.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_and_numbers_sort_as_they_are_read() {
+    let size = (100, 40);
+    let sorted = |by: &str, change: &dyn Fn(usize, &mut JobSummary)| {
+        let mut jobs = many(5);
+        for (index, job) in jobs.iter_mut().enumerate() {
+            change(index, job);
+        }
+        let mut ui = Ui::with(
+            Config {
+                job_columns: vec!["id".into(), "name".into()],
+                job_sort: Some(SortBy::parse(by)),
+                ..Config::default()
+            },
+            size,
+        );
+        ui.connect(&jobs);
+        listed(&ui, size).join(" ")
+    };
+    // Long ones that begin alike; the newest first where all is alike.
+    let names = [
+        "a long name, end z",
+        "a long name, end a",
+        "a long name, ",
+        "b",
+        "a long name, end a",
+    ];
+    let name = |index: usize, job: &mut JobSummary| job.name = names[index].into();
+    assert_eq!(sorted("name", &name), "3 5 2 1 4");
+    assert_eq!(sorted("-name", &name), "4 1 5 2 3");
+    let energies = [Some(-10.5), None, Some(0.25), Some(-2.0), Some(1e6)];
+    let energy = |index: usize, job: &mut JobSummary| job.science.energy_ev = energies[index];
+    assert_eq!(sorted("energy", &energy), "2 1 4 3 5");
+    assert_eq!(sorted("-energy", &energy), "5 3 4 1 2");
+    let times = [
+        "2026-01-05T11:00:00Z",
+        "2026-01-06T11:00:00Z",
+        "2024-01-06T11:00:00Z",
+        "?",
+        "2026-01-06T12:30:00+02:00",
+    ];
+    let time = |index: usize, job: &mut JobSummary| job.created_at = times[index].into();
+    assert_eq!(sorted("created", &time), "4 2 5 1 3");
 }

@@ -20,6 +20,8 @@ pub fn codes() -> Value {
         "cell": {"anyOf": [{"enum": ["full", "fixed"], "type": "string"}, {"type": "null"}],
                  "default": null, "description": "What the cell may do."},
         "max_steps": {"type": "integer", "default": 500, "minimum": 1, "maximum": 100_000}}});
+    let point = json!({"properties": {"allow_toy_elements": {
+        "type": "boolean", "default": false, "description": "Toys too."}}});
     let command = json!({"properties": {
         "argv": {"type": "array", "items": {"type": "string"}, "description": "The program."}},
         "required": ["argv"]});
@@ -27,7 +29,8 @@ pub fn codes() -> Value {
         {"name": "command", "title": "any program", "tasks": ["run"], "usable": true,
          "parameters": command},
         {"name": "forces", "title": "force engines", "tasks": ["single_point", "relax"],
-         "engines": ["emt"], "usable": true, "parameters": forces}],
+         "engines": ["emt"], "usable": true, "parameters": forces,
+         "parameters_by_task": {"single_point": point, "relax": forces}}],
         "meta": {"total": 2}})
 }
 
@@ -92,7 +95,7 @@ fn looked(ui: &mut Ui, result: Result<Kind, String>) -> std::path::PathBuf {
 }
 
 /// The form of `copper.cif`, with the first check under way.
-fn form(ui: &mut Ui) {
+pub fn form(ui: &mut Ui) {
     open(ui);
     listed(ui);
     ui.answer("codes.list", Ok(codes()));
@@ -102,6 +105,14 @@ fn form(ui: &mut Ui) {
         looked(ui, Ok(Kind::Structure)).to_str(),
         Some("/work/copper.cif")
     );
+}
+
+/// The form of a relaxation, with its check under way.
+fn relaxation(ui: &mut Ui) {
+    form(ui);
+    // From nothing over single_point.
+    ui.keys(&["right", "right"]);
+    ui.answer("jobs.submit", Ok(dry_run()));
 }
 
 fn invalid(field: &str, message: &str) -> IpcError {
@@ -143,22 +154,22 @@ fn pictures_of_the_choice_of_a_file() {
 fn pictures_of_the_form() {
     each_named("new_job_form_loading", form);
     each_named("new_job_form_data", |ui| {
-        form(ui);
+        relaxation(ui);
         ui.answer("jobs.submit", Ok(dry_run()));
         ui.keys(&["j", "j", "j"]);
     });
     each_named("new_job_form_error", |ui| {
-        form(ui);
+        relaxation(ui);
         let error = invalid("inputs.max_steps", "inputs.max_steps: it is too large");
         ui.answer("jobs.submit", Err(error));
     });
     each_named("new_job_form_stale", |ui| {
-        form(ui);
+        relaxation(ui);
         ui.answer("jobs.submit", Ok(dry_run()));
         ui.send(Msg::Link(Link::Reconnecting));
     });
     each_named("new_job_preview", |ui| {
-        form(ui);
+        relaxation(ui);
         ui.answer("jobs.submit", Ok(dry_run()));
         ui.keys(&["p"]);
     });
@@ -248,9 +259,23 @@ fn faults_stand_at_their_fields() {
 }
 
 #[test]
-fn what_is_no_number_is_not_sent() {
+fn the_task_decides_about_the_parameters() {
     let mut ui = Ui::new(SIZE);
     form(&mut ui);
+    assert!(!ui.picture(SIZE).contains("max steps"));
+    ui.keys(&["right"]);
+    assert!(!ui.picture(SIZE).contains("max steps"));
+    ui.keys(&["right"]);
+    assert!(ui.picture(SIZE).contains("max steps"));
+    // The list does the same as the arrow.
+    ui.keys(&["enter", "g", "home", "up", "enter"]);
+    assert!(!ui.picture(SIZE).contains("max steps"));
+}
+
+#[test]
+fn what_is_no_number_is_not_sent() {
+    let mut ui = Ui::new(SIZE);
+    relaxation(&mut ui);
     ui.answer("jobs.submit", Ok(dry_run()));
     // From the task over engine, model and the first parameter to fmax.
     ui.keys(&["j", "j", "j", "j", "enter"]);

@@ -2,11 +2,15 @@
 
 use std::ffi::OsString;
 
-use crystalmath::config::{Config, locale_is_unicode, parse, path};
+use crystalmath::config::{
+    Config, Named, Remembered, SortBy, locale_is_unicode, parse, path, state_path,
+};
 use crystalmath::keymap::Key;
-use crystalmath::msg::Action;
+use crystalmath::msg::{Action, Effect};
 use crystalmath::theme::{BUILT_IN, Role, Theme};
 use ratatui::style::Color;
+
+use super::{Ui, some_jobs};
 
 #[test]
 fn everything_can_be_set() {
@@ -17,6 +21,7 @@ mouse = false
 notify = false
 [jobs]
 columns = ["id", "name", "energy"]
+sort = "-energy"
 [keys]
 cancel = "X"
 rerun = ["f6", "f5"]
@@ -30,6 +35,8 @@ bad = "208"
     let config = parse(text).unwrap();
     assert!(config.ascii && !config.mouse && !config.notify);
     assert_eq!(config.job_columns, ["id", "name", "energy"]);
+    assert_eq!(config.job_sort, Some(SortBy::parse("-energy")));
+    assert!(config.named.theme && config.named.job_columns && config.named.job_sort);
     assert_eq!(config.keymap.action(Key::char('X')), Some(Action::Cancel));
     let theme = config.theme("mine");
     assert_eq!(theme.style(Role::Good).fg, Some(Color::Rgb(0, 255, 0)));
@@ -63,7 +70,8 @@ fn everything_wrong_is_told_with_its_line() {
             2,
             "there is no column \"colour\"",
         ),
-        ("[jobs]\nsort = \"id\"", 2, "jobs.sort is not known"),
+        ("[jobs]\nsort = \"-colour\"", 2, "no column \"colour\""),
+        ("[jobs]\norder = \"id\"", 2, "jobs.order is not known"),
         ("[themes.a]\ngod = \"red\"", 2, "there is no role \"god\""),
         ("[themes.a]\ngood = \"rde\"", 2, "\"rde\" is no colour"),
         (
@@ -116,4 +124,120 @@ fn the_environment_says_where_and_whether_unicode() {
         ("LANG", "de_DE.UTF-8")
     ])));
     assert!(!locale_is_unicode(of(&[])));
+}
+
+/// The text that would be kept last.
+fn kept(ui: &Ui) -> Option<Remembered> {
+    ui.effects.iter().rev().find_map(|effect| match effect {
+        Effect::Keep(text) => Some(Remembered::parse(text).unwrap()),
+        _ => None,
+    })
+}
+
+const SIZE: (u16, u16) = (100, 30);
+
+#[test]
+fn what_is_chosen_is_kept_and_comes_back() {
+    let mut ui = Ui::of(&some_jobs(), SIZE);
+    assert_eq!(kept(&ui), None);
+    ui.keys(&["s", "S"]);
+    // The theme is seen while it is looked for, and kept when it is taken.
+    ui.keys(&["T", "j", "esc"]);
+    assert_eq!(kept(&ui).unwrap().theme, None);
+    ui.keys(&["T", "j", "enter", "C", "space", "enter"]);
+    let kept = kept(&ui).unwrap();
+    assert_eq!(kept.theme.as_deref(), Some("light"));
+    assert_eq!(kept.job_sort, Some(SortBy::parse("-name")));
+    let columns = kept.job_columns.clone().unwrap();
+    assert_eq!(columns[..2], ["id", "name"]);
+
+    let mut config = Config::default();
+    config.take_remembered(kept);
+    assert_eq!(config.theme, "light");
+    let mut ui = Ui::with(config, SIZE);
+    ui.connect(&some_jobs());
+    let text = ui.picture(SIZE);
+    assert!(
+        text.contains("Name\u{25bc}") && !text.contains("State"),
+        "{text}"
+    );
+    // What was chosen before stays beside what is chosen now.
+    ui.keys(&["S"]);
+    let again = super::settings::kept(&ui).unwrap();
+    assert_eq!(again.job_sort, Some(SortBy::parse("name")));
+    assert_eq!(again.job_columns, Some(columns));
+}
+
+#[test]
+fn the_file_of_the_user_wins_for_what_it_names() {
+    let mut config = Config {
+        theme: "high-contrast".into(),
+        named: Named {
+            theme: true,
+            ..Named::default()
+        },
+        ..Config::default()
+    };
+    config.take_remembered(Remembered {
+        theme: Some("light".into()),
+        job_sort: Some(SortBy::parse("-time")),
+        ..Remembered::default()
+    });
+    assert_eq!(config.theme, "high-contrast");
+    assert_eq!(config.job_sort, Some(SortBy::parse("-time")));
+    let mut ui = Ui::with(config, SIZE);
+    ui.connect(&some_jobs());
+    ui.keys(&["T", "j", "enter"]);
+    assert_eq!(kept(&ui), None);
+    assert!(
+        ui.picture(SIZE)
+            .contains("until you leave: ui.toml sets theme")
+    );
+}
+
+#[test]
+fn a_damaged_or_older_file_is_no_failure() {
+    assert!(Remembered::parse("theme = ").is_err());
+    assert!(Remembered::parse("theme = 3").is_err());
+    let newer = "theme = \"dark\"\nshape = 3\n[jobs]\nzoom = true\nsort = \"nothing\"\n";
+    let remembered = Remembered::parse(newer).unwrap();
+    let mut config = Config::default();
+    config.take_remembered(remembered);
+    let mut ui = Ui::with(config, SIZE);
+    ui.connect(&some_jobs());
+    assert!(ui.picture(SIZE).contains("Id\u{25bc}"));
+
+    let mut config = Config::default();
+    config.take_remembered(Remembered {
+        theme: Some("my own".into()),
+        job_columns: Some(vec!["gone".into()]),
+        ..Remembered::default()
+    });
+    let mut ui = Ui::with(config, SIZE);
+    ui.connect(&some_jobs());
+    let text = ui.picture(SIZE);
+    assert!(
+        text.contains("there is no theme \"my own\" any more"),
+        "{text}"
+    );
+    assert!(text.contains("Progress"), "{text}");
+}
+
+#[test]
+fn every_text_can_be_kept() {
+    let remembered = Remembered {
+        theme: Some("a \"quoted\" \\ name\twith \u{1b} 晶".into()),
+        job_columns: Some(vec!["id".into(), "time".into()]),
+        job_sort: Some(SortBy::parse("-time")),
+    };
+    assert_eq!(Remembered::parse(&remembered.render()), Ok(remembered));
+    let nothing = Remembered::default();
+    assert_eq!(Remembered::parse(&nothing.render()), Ok(nothing));
+    assert_eq!(Remembered::parse(""), Ok(Remembered::default()));
+    let home = |name: &str| (name == "HOME").then(|| OsString::from("/h"));
+    let path = state_path(home).unwrap();
+    assert_eq!(
+        path.to_str(),
+        Some("/h/.local/state/crystalmath/ui-state.toml")
+    );
 }

@@ -76,8 +76,21 @@ fn each(name: &str, prepare: impl Fn(&mut Ui)) {
     each_named(&format!("jobs_{name}"), prepare);
 }
 
-/// Compare the picture in both sizes, with and without colour.
+/// Compare the picture in both sizes, with and without colour, and in ASCII.
 pub fn each_named(name: &str, prepare: impl Fn(&mut Ui)) {
+    for size in SIZES {
+        let config = Config {
+            ascii: true,
+            ..Config::default()
+        };
+        let mut ui = Ui::with(config, size);
+        prepare(&mut ui);
+        let text = ui.picture(size);
+        assert!(text.is_ascii(), "{name} in {size:?} is not ASCII:\n{text}");
+        if size == SIZES[0] {
+            check(&format!("{name}_{}x{}_ascii", size.0, size.1), &text);
+        }
+    }
     for size in SIZES {
         for no_colour in [false, true] {
             let config = Config {
@@ -174,17 +187,15 @@ fn in_ascii_nothing_else_is_drawn() {
         ..Config::default()
     };
     let mut ui = Ui::with(config, (120, 40));
-    let mut jobs = some_jobs();
-    for job in &mut jobs {
-        job.name = format!("job {}", job.id);
-    }
-    ui.connect(&jobs);
+    ui.connect(&some_jobs());
     assert!(ui.picture((120, 40)).is_ascii());
-    for keys in ["?", ":", "c", "C", "T", "m"] {
+    for keys in ["?", ":", "c", "C", "T", "m", "y"] {
         ui.keys(&[keys]);
         assert!(ui.picture((120, 40)).is_ascii(), "{keys}");
         ui.keys(&["esc"]);
     }
+    ui.send(Msg::Resize(30, 6));
+    assert!(ui.picture((30, 6)).is_ascii());
 }
 
 #[test]

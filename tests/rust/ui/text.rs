@@ -122,7 +122,7 @@ fn a_plot_has_axes_units_and_values() {
     for words in [
         "accuracy / Ry",
         "iteration",
-        "now: 1.0000e-9",
+        "last: 1.0000e-9",
         "1e-1",
         "1e-9",
         "15",

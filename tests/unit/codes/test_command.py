@@ -55,7 +55,7 @@ _STRUCTURE = StructureData(None, (False, False, False), ("H",), ((0.0, 0.0, 0.0)
         ({"argv": ["./run.sh"]}, {}, "inputs.argv.0"),
         ({"argv": ["bin/../run.sh"]}, {}, "inputs.argv.0"),
         ({"argv": ["true"], "shell": True}, {}, "inputs.shell"),
-        ({"argv": ["true"], "env": {"A=B": "1"}}, {}, "inputs.env.A=B.[key]"),
+        ({"argv": ["true"], "env": {"A=B": "1"}}, {}, "inputs.env.A=B"),
         ({"argv": ["true"], "env": {"A": "\0"}}, {}, "inputs.env.A"),
         (
             {"argv": ["true"], "env": {"CRYSTALMATH_JOB_KEY": "x"}},

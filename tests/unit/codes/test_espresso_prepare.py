@@ -223,7 +223,7 @@ def test_decks_that_pw_x_would_refuse(request_: JobRequest, old: str, new: str, 
         ({"inputs": {"npool": 0}}, "inputs.npool"),
         ({"inputs": {"nonsense": 1}}, "inputs.nonsense"),
         ({"inputs": {"values": {"fcp.x": 1}}}, "inputs.values.fcp.x"),
-        ({"inputs": {"values": {"mixing_beta": 1}}}, "inputs.values.mixing_beta.[key]"),
+        ({"inputs": {"values": {"mixing_beta": 1}}}, "inputs.values.mixing_beta"),
         ({"context": {"ESPRESSO_PSEUDO": "upf"}}, "context.ESPRESSO_PSEUDO"),
     ],
 )

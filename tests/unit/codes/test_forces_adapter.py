@@ -15,8 +15,9 @@ import pytest
 from crystalmath.codes.forces import task as files
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.codes.forces.task import parse_task
-from crystalmath.errors import InvalidParams
+from crystalmath.errors import EngineNotInstalled, InvalidParams, NotFound
 from crystalmath.services.ports import CodeAdapter, EndReceipt, InputFile, JobRequest, StructureData
+from support.forces import FakeProvider
 
 _ADAPTER: CodeAdapter = ForcesAdapter()
 
@@ -30,6 +31,13 @@ def _structure(*symbols: str, crystal: bool = True) -> StructureData:
 def _request(**more: Any) -> JobRequest:
     request = JobRequest("test", "relax", "emt", None, _structure("Cu"), {}, (), {})
     return replace(request, **more)
+
+
+def test_a_run_that_its_time_limit_ended_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    end = _end(143, cause="walltime")
+    assert "`jobs.rerun`" in str(_ADAPTER.judge(tmp_path, end).hint)
+    (tmp_path / "checkpoint.json").write_text("{}")
+    assert "`jobs.continue`" in str(_ADAPTER.judge(tmp_path, end).hint)
 
 
 def test_importing_it_loads_nothing_heavy() -> None:
@@ -69,6 +77,7 @@ def test_what_is_run() -> None:
         ("energy", "single_point", "single_point.log"),
         ("single_point", "single_point", "single_point.log"),
         ("relax", "relax", "relax.log"),
+        ("md", "md", "md.log"),
     ],
 )
 def test_tasks(task: str, name: str, log: str) -> None:
@@ -91,10 +100,33 @@ def test_only_a_crystal_changes_its_cell() -> None:
     ("more", "field", "word"),
     [
         ({"task": None}, "task", "relax"),
-        ({"task": "md"}, "task", "md"),
+        ({"task": "fly"}, "task", "fly"),
         ({"engine": None}, "engine", "available: emt"),
-        ({"engine": "sevenn"}, "engine", "not built into this version"),
-        ({"engine": "magic"}, "engine", "is no engine"),
+        ({"engine": "sevenn"}, "engine", "is no engine here"),
+        ({"inputs": {"dtype": "float32"}}, "inputs.dtype", "float64"),
+        ({"inputs": {"device": "cuda"}}, "inputs.device", "CPU"),
+        ({"inputs": {"engine_options": {"a": 1}}}, "inputs.engine_options.a", "no option"),
+        (
+            {"engine": "lj", "inputs": {"engine_options": {"rc": -1}}},
+            "inputs.engine_options.rc",
+            "between",
+        ),
+        (
+            {"structure": _structure("Cu", crystal=False), "inputs": {"keep_symmetry": True}},
+            "inputs.keep_symmetry",
+            "space group",
+        ),
+        (
+            {
+                "task": "md",
+                "structure": _structure("Cu", crystal=False),
+                "inputs": {"ensemble": "npt"},
+            },
+            "inputs.ensemble",
+            "pressure",
+        ),
+        ({"task": "md", "inputs": {"pressure_gpa": 1}}, "inputs.pressure_gpa", "constant pressure"),
+        ({"task": "md", "inputs": {"temperature_k": 0}}, "inputs.temperature_k", "above zero"),
         ({"model": "7net-0"}, "model", "no models"),
         ({"structure": None}, "structure", "structure"),
         ({"structure": _structure("Cu", "Fe", "U")}, "structure", "Fe, U"),
@@ -126,10 +158,87 @@ def test_description() -> None:
     description = _ADAPTER.describe()
     schema = description["parameters"]
     jsonschema.validate({"fmax_ev_per_a": 0.01, "cell": "fixed"}, schema)
+    point = description["parameters_by_task"]["single_point"]
+    assert list(point["properties"]) == ["allow_toy_elements", "dtype", "device", "engine_options"]
     engines = {engine["name"]: engine["available"] for engine in description["engines"]}
-    assert engines["emt"] is True
-    assert engines["sevenn"] is False
+    assert engines == {"emt": True, "lj": True}
     assert "problem" not in description
+
+
+# --- engines with an environment of their own -------------------------------------------------
+
+
+def _away(**more: Any) -> Any:
+    provider = FakeProvider()
+    adapter = ForcesAdapter(provider, {"CRYSTALMATH_SOCKET": "/s"})
+    return adapter.prepare(_request(**{"engine": "fake", **more}))
+
+
+def test_another_program_asks_the_daemon_for_them() -> None:
+    prepared = _away(model="m")
+    assert prepared.argv[-2:] == ("crystalmath.calculators.job", "input.json")
+    assert prepared.env["CRYSTALMATH_SOCKET"] == "/s"
+    assert (prepared.engine, prepared.model) == ("fake", "m")
+    (part,) = parse_task(prepared.files[0].content or "").parts
+    assert (part.engine, part.model, part.model_key) == ("fake", "m", "fake 1.0:m")
+    assert (part.dtype, part.device, part.options) == ("float64", "cpu", {})
+
+
+def test_a_sum_has_parts() -> None:
+    inputs = {"engine_options": {"plus": {"method": "pbe"}}, "device": "cuda"}
+    prepared = _away(engine="fake+plus", inputs=inputs)
+    parts = parse_task(prepared.files[0].content or "").parts
+    assert [(part.engine, part.options) for part in parts] == [
+        ("fake", {}),
+        ("plus", {"method": "pbe"}),
+    ]
+    assert {part.device for part in parts} == {"cuda:0"}
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "kind"),
+    [
+        ({"engine": "far"}, "engine", EngineNotInstalled),
+        ({"engine": "nope"}, "engine", NotFound),
+        ({"model": "nope"}, "model", NotFound),
+        ({"structure": _structure("Cu", "Fe")}, "structure", InvalidParams),
+        ({"structure": _structure("H")}, "structure", InvalidParams),
+        ({"engine": "plus+fake"}, "engine", InvalidParams),
+        (
+            {"engine": "fake+plus", "inputs": {"engine_options": {"method": 1}}},
+            "inputs.engine_options.method",
+            InvalidParams,
+        ),
+    ],
+)
+def test_they_are_refused_like_the_others(more: Any, field: str, kind: Any) -> None:
+    with pytest.raises(kind) as caught:
+        _away(**more)
+    assert caught.value.field == field
+
+
+def test_the_default_engine_is_asked_for_by_name() -> None:
+    with pytest.raises(NotFound, match="sevenn"):
+        _away(engine=None)
+
+
+def test_what_is_missing_is_told_with_its_size() -> None:
+    with pytest.raises(EngineNotInstalled) as caught:
+        _away(engine="far")
+    assert caught.value.hint == "crystalmath engines install far (about 3 GB to fetch)"
+
+
+def test_description_with_a_provider() -> None:
+    engines = {e["name"]: e for e in ForcesAdapter(FakeProvider()).describe()["engines"]}
+    assert {name: e["available"] for name, e in engines.items()} == {
+        "emt": True,
+        "lj": True,
+        "fake": True,
+        "far": False,
+        "plus": True,
+    }
+    assert engines["fake"]["models"] == ["m", "other"]
+    assert engines["fake"]["version"] == "fake 1.0"
 
 
 # --- verdicts ---------------------------------------------------------------------------------
@@ -259,3 +368,22 @@ def test_progress_and_series_of_a_file_that_grows(tmp_path: Path) -> None:
     assert set(series) == {"energy", "fmax"}
     assert len(series["energy"]["x"]) == len(series["energy"]["y"]) == 200
     assert series["fmax"]["unit"] == "eV/Å"
+
+
+def test_progress_and_series_of_a_dynamics(tmp_path: Path) -> None:
+    prepared = _ADAPTER.prepare(_request(task="md", inputs={"steps": 400, "timestep_fs": 2}))
+    (tmp_path / files.INPUT).write_text(prepared.files[0].content or "")
+    rows = [
+        {"step": n, "time_fs": 2.0 * n, "energy_ev": -1.0, "total_ev": -0.5, "temperature_k": 300.0,
+         "fmax_ev_per_a": 0.1}
+        for n in range(0, 101, 10)
+    ]  # fmt: skip
+    (tmp_path / files.STEPS).write_text("\n".join(json.dumps(row) for row in rows))
+    progress = _ADAPTER.progress(tmp_path)
+    assert progress is not None
+    assert progress.text == "step 100  0.200 ps  300 K"
+    assert progress.fraction == 0.25
+    series = _ADAPTER.series(tmp_path)
+    assert set(series) == {"temperature", "energy", "total_energy"}
+    assert series["temperature"]["x"][-1] == 200.0
+    assert series["temperature"]["x_label"] == "time / fs"

@@ -145,7 +145,7 @@ def test_results(wire: Wire) -> None:
         ({"name": "a", "part": {"number": 1}, "parts": [{"number": 1}, {}]}, {"parts.1.number"}),
         ({"name": "a", "part": {"number": 1}, "by_name": {"k": {}}}, {"by_name.k.number"}),
         ({"name": "a/b", "part": {"number": 1}}, {"name"}),
-        ({"name": "a", "part": {"number": 1}, "source": {"kind": "path"}}, {"source.path.path"}),
+        ({"name": "a", "part": {"number": 1}, "source": {"kind": "path"}}, {"source.path"}),
         ({"name": "a", "part": {"number": 1}, "source": {"kind": "x"}}, {"source"}),
     ],
     ids=range(12),

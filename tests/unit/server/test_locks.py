@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -90,3 +91,25 @@ def test_file_system_without_locks(path: str, number: int, monkeypatch: pytest.M
     lock = FileLock(path)
     assert lock.try_acquire()
     assert lock.degraded
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.EROFS, "mounted read-only"),
+        (errno.EACCES, "permissions of"),
+        (errno.ENOSPC, "Free some space"),
+        (errno.ELOOP, "in its place"),
+    ],
+)
+def test_the_hint_fits_what_is_in_the_way(
+    path: str, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(ConfigError, match=re.escape(os.strerror(number))) as caught:
+        FileLock(path).try_acquire()
+    assert caught.value.hint is not None
+    assert words in caught.value.hint

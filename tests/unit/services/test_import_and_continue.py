@@ -244,11 +244,12 @@ def test_continue_refuses_what_has_nothing_to_continue(bench: Bench) -> None:
 def test_continue_joins_the_fix_with_the_users_changes(bench: Bench) -> None:
     bench.code.verdict = Verdict(completed=False, reason="not_converged", message="no")
     files = [{"path": "deck.in", "content": "a\n"}]
-    job = bench.submit(inputs={"x": 1, "y": 2}, files=files, tags=["t"])
+    asked = {"ntasks": 2, "walltime_s": 60.0}
+    job = bench.submit(inputs={"x": 1, "y": 2}, files=files, tags=["t"], resources=asked)
     bench.pump.turn()
     bench.runner.end(bench.key(job))
     bench.pump.turn()
-    changes = {"name": "onward", "inputs": {"y": None, "z": 3}}
+    changes = {"name": "onward", "inputs": {"y": None, "z": 3}, "resources": {"walltime_s": 90.0}}
     params = ContinueParams.model_validate({"id": job, "changes": changes})
     seen = bench.service.continue_(params.model_copy(update={"dry_run": True}), _CALL)
     assert seen.job is None
@@ -257,6 +258,7 @@ def test_continue_joins_the_fix_with_the_users_changes(bench: Bench) -> None:
     assert onward.job is not None
     full = bench.service.get(JobIdParams(id=onward.job.id))
     assert (full.name, full.rerun_of, full.tags) == ("onward", job, ["t"])
+    assert (full.resources.ntasks, full.resources.walltime_s) == (2, 90.0)
     assert full.inputs["inputs"] == {"x": 1, "z": 3}
     assert onward.changes == []
 

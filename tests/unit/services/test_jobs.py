@@ -189,6 +189,18 @@ def test_rerun_uses_the_input_of_the_first_run(bench: Bench) -> None:
     assert text == "first"
 
 
+def test_rerun_keeps_the_resources_that_do_not_change(bench: Bench) -> None:
+    asked = {"ntasks": 2, "walltime_s": "30:00", "memory_mib": "4G"}
+    job = bench.submit(resources=asked)
+    finish(bench, job)
+    changes = {"resources": {"walltime_s": "1:00:00", "memory_mib": None}}
+    params = RerunParams.model_validate({"id": job, "changes": changes})
+    result = bench.service.rerun(params, FakeCall())  # type: ignore[arg-type]
+    assert result.job is not None
+    again = bench.service.get(JobIdParams(id=result.job.id)).resources
+    assert (again.ntasks, again.walltime_s, again.memory_mib) == (2, 3600.0, None)
+
+
 def test_rerun_without_the_first_input_is_refused(bench: Bench) -> None:
     source = bench.root / "deck.in"
     source.write_text("first")
@@ -227,6 +239,30 @@ def test_a_removal_that_was_cut_off_is_finished_at_the_next_start(bench: Bench) 
     assert bench.directories.sweep(bench.store.is_known) == 2
     names = {p.name for p in bench.directories.root.iterdir()}
     assert names == {bench.key(kept), "f" * 32}
+
+
+def test_a_directory_that_is_gone_is_said(bench: Bench) -> None:
+    job = bench.submit(files=[{"path": "a.txt", "content": "A"}])
+    assert not bench.service.get(JobIdParams(id=job)).directory_gone, "it was never there"
+    assert bench.service.log(LogParams(id=job)).text == ""
+    assert bench.service.files(JobIdParams(id=job)).data == []
+    finish(bench, job)
+    assert not bench.service.get(JobIdParams(id=job)).directory_gone
+    bench.directories.remove(bench.key(job))
+    full = bench.service.get(JobIdParams(id=job))
+    assert (full.directory_gone, full.state, full.science.energy_ev) == (True, "COMPLETED", -2.0)
+    for call in (
+        lambda: bench.service.log(LogParams(id=job)),
+        lambda: bench.service.log(LogParams(id=job, tail=3)),
+        lambda: bench.service.files(JobIdParams(id=job)),
+        lambda: bench.service.read_file(ReadFileParams(id=job, path="a.txt")),
+        lambda: bench.service.series(SeriesParams(id=job)),
+    ):
+        with pytest.raises(NotFound, match="deleted or moved by hand") as caught:
+            call()
+        assert caught.value.field == "id"
+    outcome = bench.service.delete(DeleteParams(ids=[job], files=True)).data[0]
+    assert outcome.ok  # type: ignore[union-attr]
 
 
 def test_tags(bench: Bench) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+from pathlib import Path
 
 import pytest
 
 from crystalmath.contract.jobs import CancelJobsParams, DeleteParams
-from crystalmath.services.ports import Observation, Progress, Verdict
+from crystalmath.services import job_directory, pump
+from crystalmath.services.ports import EndReceipt, Observation, Progress, Verdict
+from crystalmath.services.ports_store import Move
 from support.service_fakes import Bench
 
 
@@ -31,6 +35,119 @@ def test_a_job_goes_through_every_state_to_completed(bench: Bench) -> None:
     assert (row["started_at"], row["finished_at"]) == (100.0, 103.5)
     assert row["energy_per_atom_ev"] == pytest.approx(-0.5)
     assert [launch.key for launch in bench.runner.launched] == [bench.key(job)]
+
+
+@pytest.fixture
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pump, "AT_ONCE", 2)
+
+
+@pytest.mark.usefixtures("few_at_once")
+def test_postponed_jobs_hide_no_others(bench: Bench) -> None:
+    stuck = [bench.submit() for _ in range(5)]
+    for job in stuck:
+        later = {"next_try_at": bench.now + 1000}
+        bench.store.move(Move(job, ("CREATED",), None, bench.now, changes=later))
+    fresh = bench.submit()
+    assert bench.pump.turn(), "there is more to do"
+    assert bench.state(fresh) in ("SUBMITTED", "RUNNING")
+    assert {bench.state(job) for job in stuck} == {"CREATED"}
+    bench.runner.end(bench.key(fresh))
+    bench.pump.turn()
+    assert bench.state(fresh) == "COMPLETED"
+    assert not bench.pump.turn(), "what is postponed is nothing to hurry for"
+
+
+@pytest.mark.usefixtures("few_at_once")
+def test_every_live_job_is_looked_at_and_counted(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, slots=7)
+    jobs = [bench.submit() for _ in range(9)]
+    for _ in range(6):
+        bench.pump.turn()
+    assert [bench.state(job) for job in jobs] == ["RUNNING"] * 7 + ["STAGED"] * 2
+    bench.service.cancel(CancelJobsParams(ids=jobs[7:]))
+    bench.runner.end(bench.key(jobs[6]))
+    bench.pump.turn()
+    assert [bench.state(job) for job in jobs[6:]] == ["COMPLETED", "CANCELLED", "CANCELLED"]
+    bench.close()
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_directory, "PIECE_BYTES", 8)
+    monkeypatch.setattr(job_directory, "CHUNK_BYTES", 4)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_large_files_are_copied_piece_by_piece(bench: Bench) -> None:
+    text = "0123456789" * 3
+    (bench.root / "large").write_text(text)
+    file = {"path": "sub/large", "source": str(bench.root / "large"), "executable": True}
+    large, second = (bench.submit(files=[file]) for _ in range(2))
+    small = bench.submit(files=[{"path": "a", "content": "A"}])
+    assert bench.pump.turn()
+    assert [bench.state(job) for job in (large, second)] == ["CREATED", "CREATED"]
+    assert bench.state(small) == "RUNNING" or bench.state(small) == "SUBMITTED"
+    assert bench.store.row(large)["progress_text"] == "copying its files: 0 MiB so far"
+    turns = 1
+    while bench.state(large) == "CREATED":
+        bench.pump.turn()
+        turns += 1
+    assert turns == 4, "30 bytes, 8 at a time"
+    assert bench.state(second) == "CREATED", "the older one goes first"
+    for _ in range(4):
+        bench.pump.turn()
+    for job in (large, second):
+        directory = bench.directories.path(bench.key(job))
+        assert (directory / "sub/large").read_text() == text
+        assert (directory / "sub/large").stat().st_mode & 0o777 == 0o700
+        hashes = bench.store.documents(job).provenance["input_hashes"]
+        assert hashes == {"sub/large": hashlib.sha256(text.encode()).hexdigest()}
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_job_that_is_cancelled_in_the_middle_of_its_files_leaves_nothing(bench: Bench) -> None:
+    (bench.root / "large").write_text("x" * 100)
+    file = {"path": "large", "source": str(bench.root / "large")}
+    job, other = bench.submit(files=[file]), bench.submit(files=[file])
+    bench.pump.turn()
+    assert any(bench.directories.root.iterdir())
+    bench.service.cancel(CancelJobsParams(ids=[job, other]))
+    bench.pump.turn()
+    assert {bench.state(job), bench.state(other)} == {"CANCELLED"}
+    assert list(bench.directories.root.iterdir()) == []
+    assert not bench.pump.turn()
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_new_daemon_begins_the_files_anew(bench: Bench) -> None:
+    (bench.root / "large").write_text("y" * 20)
+    job = bench.submit(files=[{"path": "large", "source": str(bench.root / "large")}])
+    bench.pump.turn()
+    bench.pump = bench.new_pump()
+    for _ in range(4):
+        bench.pump.turn()
+    assert bench.state(job) == "RUNNING"
+    path = bench.directories.path(bench.key(job)) / "large"
+    assert path.read_text() == "y" * 20
+
+
+def test_processes_that_were_left_behind_are_told(bench: Bench) -> None:
+    done, cancelled = bench.submit(), bench.submit()
+    bench.pump.turn()
+    receipt = EndReceipt(1, 0, None, "exit", None, 100.0, 103.5, leftover=2)
+    bench.runner.seen[bench.key(done)] = Observation("ended", end=receipt)
+    bench.service.cancel(CancelJobsParams(id=cancelled))
+    hung = EndReceipt(1, None, 9, "cancel", None, 100.0, 103.5, unkillable=1)
+    bench.runner.seen[bench.key(cancelled)] = Observation("ended", end=hung)
+    bench.pump.turn()
+    assert (bench.state(done), bench.state(cancelled)) == ("COMPLETED", "CANCELLED")
+    (left,) = bench.store.documents(done).warnings
+    assert left.startswith("when the program ended, 2 processes that it had started still ran")
+    (stuck,) = bench.store.documents(cancelled).warnings
+    assert stuck.startswith("1 process of the run could not be ended")
+    evidence = bench.store.events(cancelled)[-1]["evidence"]
+    assert evidence["receipt"]["unkillable"] == 1
 
 
 def test_a_job_too_short_to_be_seen_running(bench: Bench) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from crystalmath.contract.jobs import SubmitParams
+from crystalmath.contract.jobs import CancelJobsParams, SubmitParams
 from crystalmath.errors import Conflict, CrystalMathError, InvalidParams, NotImplementedYet
 from support.service_fakes import Bench
 
@@ -85,7 +85,7 @@ def test_a_job_after_an_ended_parent_that_failed_is_refused(bench: Bench) -> Non
     parent = bench.submit()
     bench.pump.turn()
     bench.runner.end(bench.key(parent), cause="cancel")
-    bench.service._cancel(parent)
+    bench.service.cancel(CancelJobsParams(id=parent))
     bench.pump.turn()
     assert bench.state(parent) == "CANCELLED"
     with pytest.raises(InvalidParams, match="would never start"):

@@ -16,7 +16,14 @@ from crystalmath.domain.states import STATES
 from crystalmath.errors import DatabaseError, IllegalTransition, NotFound
 from crystalmath.services.ports_store import Documents, Move, NewJob
 from crystalmath.storage import migrate as migration
-from crystalmath.storage.engine import file_system_of, journal_mode_for
+from crystalmath.storage.engine import (
+    database_errors,
+    ensure_private,
+    file_system_of,
+    journal_mode_for,
+    open_engine,
+)
+from crystalmath.storage.reserve import RESERVED_PAGES, hold_space
 from crystalmath.storage.store import JobStore, open_store
 from crystalmath.storage.tables import metadata
 
@@ -155,3 +162,45 @@ def test_network_file_systems_get_no_wal(tmp_path: Path, kind: str, mode: str) -
     mounts = f"a / ext4 rw 0 0\nserver:/x {tmp_path} {kind} rw 0 0\nb {tmp_path}2 nfs rw 0 0\n"
     assert file_system_of(tmp_path, mounts) == kind
     assert journal_mode_for(tmp_path, mounts) == mode
+
+
+@pytest.mark.parametrize(
+    ("cause", "sentence", "hint"),
+    [
+        ("attempt to write a readonly database", "opened for writing", "mounted read-only"),
+        ("unable to open database file", "opened for writing", "permissions"),
+        ("database or disk is full", "quota is full", "free some space"),
+        ("database is locked", "locked by another", "end whatever else"),
+        ("database disk image is malformed", "damaged", "backups"),
+    ],
+)
+def test_what_the_database_says_becomes_advice(cause: str, sentence: str, hint: str) -> None:
+    with pytest.raises(DatabaseError, match=sentence) as caught, database_errors():
+        raise sqlite3.OperationalError(cause)
+    assert caught.value.hint is not None
+    assert hint in caught.value.hint
+
+
+def test_space_is_held_for_small_writes(store: JobStore, path: Path) -> None:
+    pages = []
+    for _ in range(2):
+        store.hold_space()
+        with store.engine.connect() as connection:
+            free = connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
+            size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+            names = connection.exec_driver_sql("SELECT name FROM sqlite_master").scalars().all()
+        assert free >= RESERVED_PAGES
+        assert "blanks" not in names
+        assert path.with_name("crystalmath.db-wal").stat().st_size >= RESERVED_PAGES * size
+        pages.append(path.stat().st_size // size)
+    assert pages[0] >= RESERVED_PAGES
+    assert pages[1] == pages[0], "a second time nothing grows"
+    store.close()
+
+
+def test_where_no_log_is_kept_no_space_is_held(path: Path) -> None:
+    ensure_private(path)
+    engine = open_engine(path, journal_mode="DELETE")
+    hold_space(engine)
+    engine.dispose()
+    assert path.stat().st_size <= 4096

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field, StringConstraints
 
@@ -49,13 +49,17 @@ def _passable(text: str) -> str:
 
 
 _Argument = Annotated[str, StringConstraints(min_length=1), AfterValidator(_passable)]
-_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,254}$")]
+_VARIABLE: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,254}$"
+_Name = Annotated[str, StringConstraints(pattern=_VARIABLE)]
 _Value = Annotated[str, AfterValidator(_passable)]
 
 
 class CommandOptions(Options):
     """``inputs`` of a job of the code ``command``."""
 
+    FORMS: ClassVar[Mapping[str, str]] = {
+        _VARIABLE: "the name must be that of a variable: letters, digits and _"
+    }
     argv: list[_Argument] = Field(
         min_length=1,
         max_length=1000,
@@ -81,8 +85,10 @@ class CommandAdapter:
 
     def describe(self) -> Mapping[str, Any]:
         """Return the JSON schema of ``inputs``; there is no executable of its own."""
+        schema = CommandOptions.model_json_schema()
         return {
-            "parameters": CommandOptions.model_json_schema(),
+            "parameters": schema,
+            "parameters_by_task": dict.fromkeys(self.tasks, schema),
             "executable": None,
             "engines": [],
         }

@@ -43,8 +43,10 @@ class EspressoAdapter:
     def describe(self) -> Mapping[str, Any]:
         """Return the schema of ``inputs`` and where pw.x is."""
         executable = find_program()
+        schema = EspressoOptions.model_json_schema()
         description: dict[str, Any] = {
-            "parameters": EspressoOptions.model_json_schema(),
+            "parameters": schema,
+            "parameters_by_task": dict.fromkeys(self.tasks, schema),
             "executable": executable,
             "engines": [],
         }

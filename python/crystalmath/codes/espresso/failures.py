@@ -48,7 +48,7 @@ _KNOWN: Final[tuple[tuple[str, str, str, str], ...]] = (
         r".*",
         r"Not enough space allocated for radial FFT",
         "crashed",
-        "the cell grew too much: continue from the last geometry, or set cell_factor = 2 in &cell",
+        "the cell grew too much: `jobs.continue` goes on from the last geometry, with more room",
     ),
     (
         r".*",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, StringConstraints
 
@@ -15,19 +16,22 @@ RELAXING: Final = frozenset({"relax", "vc-relax"})
 NEEDS_DENSITY: Final = frozenset({"nscf", "bands"})
 """They start from the charge density of an scf run."""
 
-_Absolute = Annotated[str, StringConstraints(pattern=r"^/[^\x00]*$", max_length=4096)]
-_Key = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^[a-z]\w{0,30}\.[a-z][\w%]{0,60}(\([0-9, ]{1,20}\))?$", max_length=120
-    ),
-]
-_Text = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=1000)]
+_ABSOLUTE: Final = r"^/[^\x00]*$"
+_KEY: Final = r"^[a-z]\w{0,30}\.[a-z][\w%]{0,60}(\([0-9, ]{1,20}\))?$"
+_ONE_LINE: Final = r"^[^\x00-\x1f\x7f]*$"
+_Absolute = Annotated[str, StringConstraints(pattern=_ABSOLUTE, max_length=4096)]
+_Key = Annotated[str, StringConstraints(pattern=_KEY, max_length=120)]
+_Text = Annotated[str, StringConstraints(pattern=_ONE_LINE, max_length=1000)]
 
 
 class EspressoOptions(Options):
     """``inputs`` of the code ``espresso``; the physics stands in the deck."""
 
+    FORMS: ClassVar[Mapping[str, str]] = {
+        _ABSOLUTE: "must be an absolute path",
+        _KEY: "the name must be namelist.variable in lower case, like electrons.mixing_beta",
+        _ONE_LINE: "must be one line without control characters",
+    }
     deck: str | None = Field(
         default=None,
         max_length=1024,

@@ -110,7 +110,7 @@ def find_deck(files: tuple[InputFile, ...], named: str | None) -> Given:
     if not match:
         raise InvalidParams(
             f"there is no deck: {problem}",
-            hint="give the pw.x input as a file; inputs.deck names it if it has another ending",
+            hint="give the pw.x input as a file; `inputs.deck` names it if it has another ending",
             field=field,
         )
     file = files[match[0]]

@@ -48,7 +48,7 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
     if reason in {"input_rejected", "did_not_start", "dependency_failed", "rejected"}:
         raise InputRejected(
             "the calculation never began, so there is nothing to continue",
-            hint="correct what its message names, then submit it anew or `jobs.rerun` it",
+            hint="correct what its message names, then submit it anew, or `jobs.rerun` it",
             field="id",
         )
     name = find_deck(request.files, request.inputs.get("deck")).file.path

@@ -13,7 +13,7 @@ PROGRAM: Final = "pw.x"
 _LAUNCHERS: Final = ("mpirun", "mpiexec")
 _HINT: Final = (
     "install Quantum ESPRESSO, put it in the PATH of the daemon and restart the daemon, "
-    "or give inputs.executable"
+    "or give `inputs.executable`"
 )
 
 
@@ -80,6 +80,6 @@ def _launcher() -> str:
             return found
     raise InputRejected(
         "several processes need mpirun, and it is not in PATH",
-        hint="install an MPI, or use one process and more threads (cpus_per_task)",
+        hint="install an MPI, or use one process and more threads (`resources.cpus_per_task`)",
         field="resources.ntasks",
     )

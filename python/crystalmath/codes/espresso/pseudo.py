@@ -123,6 +123,8 @@ def _known(element: str, given: Sequence[InputFile], looked_in: Sequence[Place])
         for name in dict.fromkeys(names)
         if name.lower().endswith(_ENDINGS) and element_of_label(_stem(name)) == element
     ]
+    if not fitting and not looked_in:
+        return "add the file to the job, or set ESPRESSO_PSEUDO to the directory that holds it"
     if not fitting:
         return f"for {element} there is none: add the file, or give another ESPRESSO_PSEUDO"
     more = len(fitting) - _MOST_NAMES

@@ -61,7 +61,7 @@ def collect(
     names = ", ".join(str(folder) for folder in looked_in) or "nowhere: no directory is given"
     raise InvalidParams(
         f"{what}, and there is no {deck.prefix}.save; looked in: {names}",
-        hint="give inputs.save_from: the directory of the job that made it; same prefix",
+        hint="give `inputs.save_from`: the directory of the job that made it; same prefix",
         field="inputs.save_from" if save_from else field,
     )
 

@@ -21,6 +21,9 @@ from crystalmath.services.ports import EndReceipt, Verdict
 PRESSURE_KBAR: Final = 0.5
 """The press_conv_thr of pw.x; a larger pressure after vc-relax is worth a word."""
 MAX_PSEUDO_BYTES: Final = 64 * 1024**2
+_MORE_TIME: Final = (
+    "`jobs.continue` goes on from the last geometry; give it more time: `resources.walltime_s`"
+)
 _MACHINE: Final = frozenset({"disk_full", "out_of_memory", "did_not_start"})
 
 
@@ -85,7 +88,7 @@ def _judge(
     if by_end is not None and by_end.reason in _MACHINE:
         return by_end
     if by_end is not None and by_end.reason == "walltime":
-        return replace(by_end, hint="give more time and continue it from its last geometry")
+        return replace(by_end, hint=_MORE_TIME)
     failed = _scf_failed(run) or _error(run, crash) or _stopped(run) or _not_relaxed(run, task)
     if failed is not None:
         return failed
@@ -109,8 +112,8 @@ def _scf_failed(run: Run) -> Verdict | None:
     return _failed(
         "not_converged",
         f"the SCF did not converge in {scf.iterations} iterations{accuracy}",
-        "continue it: more iterations (electron_maxstep) and, if the accuracy goes up and down, a "
-        "lower mixing_beta",
+        "`jobs.continue` allows more iterations (electron_maxstep) and lowers mixing_beta, if the "
+        "accuracy went up and down",
     )
 
 
@@ -130,7 +133,7 @@ def _stopped(run: Run) -> Verdict | None:
     return _failed(
         "walltime",
         f"pw.x stopped by itself at its time limit{limit} and saved its state",
-        "continue it: it goes on from the saved state",
+        "`jobs.continue` goes on from the saved state",
     )
 
 
@@ -141,14 +144,14 @@ def _not_relaxed(run: Run, task: str) -> Verdict | None:
         return _failed(
             "not_converged",
             f"not relaxed after {len(run.scfs)} geometries (nstep)",
-            "continue it from the last geometry, with more steps",
+            "`jobs.continue` goes on from the last geometry, with more steps",
         )
     if run.bfgs_failed:
         return _failed(
             "not_converged",
             f"BFGS gave up after {len(run.scfs)} geometries",
-            "continue it from the last geometry; if it fails again, a smaller conv_thr makes the "
-            "forces better",
+            "`jobs.continue` goes on from the last geometry; if it fails again, a smaller conv_thr "
+            "makes the forces better",
         )
     return None
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.forces import task as files
-from crystalmath.codes.forces.engines import ENGINES, PLANNED, check_elements, find_engine
+from crystalmath.codes.forces.choice import choose, describe
 from crystalmath.codes.forces.finished import proceed, read, recognise
 from crystalmath.codes.forces.options import ALIASES, TASKS, resolve_options
-from crystalmath.codes.forces.outcome import judge_result, load_steps, progress_text, series_of
+from crystalmath.codes.forces.outcome import judge_result, load_steps, progress_of, series_of
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import (
     Continuation,
@@ -30,36 +30,48 @@ from crystalmath.services.ports import (
     Reading,
     Verdict,
 )
+from crystalmath.services.ports_forces import EnvironmentProvider
+
+_BY_ITSELF: Final = "crystalmath.codes.forces.job"
+_WITH_DAEMON: Final = "crystalmath.calculators.job"
+"""The same program, with engines that the daemon runs."""
+
+_MORE_TIME: Final = (
+    "`jobs.continue` goes on from the checkpoint; give it more time: `resources.walltime_s`"
+)
 
 
 class ForcesAdapter:
-    """Implements ``services.ports.CodeAdapter``."""
+    """Implements ``services.ports.CodeAdapter``.
+
+    Parameters
+    ----------
+    provider
+        Finds the engines that have an environment of their own; None: only those that come with
+        ase are there.
+    daemon
+        Variables with which the program of a job finds the daemon that runs such engines.
+    """
 
     name = "forces"
     title = "energies, forces and relaxations with a force engine"
     tasks: tuple[str, ...] = tuple(TASKS)
 
+    def __init__(
+        self,
+        provider: EnvironmentProvider | None = None,
+        daemon: Mapping[str, str] | None = None,
+    ) -> None:
+        self._provider = provider
+        self._daemon = dict(daemon or {})
+
     def describe(self) -> Mapping[str, Any]:
         """Return the schema of each task's inputs, the engines, and what is missing."""
         schemas = {task: model.model_json_schema() for task, model in TASKS.items()}
-        try:
-            ase, problem = f"ase {version('ase')}", None
-        except PackageNotFoundError:
-            ase, problem = "", "the package ase is not installed"
-        engines: list[dict[str, Any]] = [
-            {
-                "name": engine.name,
-                "title": engine.title,
-                "available": problem is None,
-                "version": ase,
-                "elements": sorted(engine.elements),
-            }
-            for engine in ENGINES.values()
-        ]
-        engines += [{"name": name, "available": False} for name in PLANNED]
+        engines, problem = describe(self._provider)
         description: dict[str, Any] = {
             "parameters": schemas["relax"],
-            "tasks": schemas,
+            "parameters_by_task": schemas,
             "executable": sys.executable,
             "engines": engines,
         }
@@ -72,31 +84,43 @@ class ForcesAdapter:
 
         Raises
         ------
-        InvalidParams
+        InvalidParams, NotFound, EngineNotInstalled, LicenceNotAccepted
             With the field at fault; ``structure`` when the engine cannot describe it.
         """
         task = _task(request.task)
-        engine = find_engine(request.engine)
-        _refuse_foreign(request, engine.name)
+        kept = _kept_files(request)
         if request.structure is None:
             raise InvalidParams(
                 "the code forces needs a structure", hint="give a file", field="structure"
             )
         options = resolve_options(task, request.inputs, request.structure)
-        warnings = check_elements(
-            engine, request.structure.symbols, allow_toy=options.allow_toy_elements
-        )
+        choice = choose(self._provider, request, options)
+        warnings = list(choice.warnings)
         if request.ntasks > 1:
-            warnings.append(f"{engine.name} runs as one process; {request.ntasks} are not used")
-        text = files.render_task(task, engine.name, options, request.structure)
+            warnings.append(f"{choice.name} runs as one process; {request.ntasks} are not used")
+        text = files.render_task(
+            task,
+            choice.name,
+            options,
+            request.structure,
+            parts=choice.parts,
+            engine_options=choice.options,
+        )
         threads = str(request.cpus_per_task)
+        program = _WITH_DAEMON if choice.parts else _BY_ITSELF
         return Prepared(
             task=task,
             # -P: a file in the job directory must not be imported in place of a library.
-            argv=(sys.executable, "-P", "-m", "crystalmath.codes.forces.job", files.INPUT),
-            files=(InputFile(files.INPUT, content=text),),
-            env={**request.context, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
-            engine=engine.name,
+            argv=(sys.executable, "-P", "-m", program, files.INPUT),
+            files=(InputFile(files.INPUT, content=text), *kept),
+            env={
+                **request.context,
+                **(self._daemon if choice.parts else {}),
+                "OMP_NUM_THREADS": threads,
+                "OPENBLAS_NUM_THREADS": threads,
+            },
+            engine=choice.name,
+            model=choice.model,
             formula=request.structure.formula,
             n_atoms=len(request.structure.symbols),
             output=files.log_name(task),
@@ -105,8 +129,7 @@ class ForcesAdapter:
 
     def progress(self, directory: Path) -> Progress | None:
         """Return the last step's numbers."""
-        text = progress_text(directory)
-        return None if text is None else Progress(text)
+        return progress_of(directory)
 
     def judge(self, directory: Path, end: EndReceipt | None) -> Verdict:
         """Judge by ``result.json`` where the program wrote one, else by how it ended."""
@@ -116,7 +139,9 @@ class ForcesAdapter:
                 return verdict
         failed = judge_end(directory, end)
         if failed is not None:
-            return failed
+            has_checkpoint = (directory / files.CHECKPOINT).is_file()
+            more_time = failed.reason == "walltime" and has_checkpoint
+            return replace(failed, hint=_MORE_TIME) if more_time else failed
         return Verdict(
             completed=False,
             reason="crashed",
@@ -151,7 +176,7 @@ def _task(name: str | None) -> str:
     if name is None:
         raise InvalidParams(
             f"no task is given; the code forces has {', '.join(TASKS)}",
-            hint="--task relax",
+            hint="`task: relax`",
             field="task",
         )
     task = ALIASES.get(name, name)
@@ -164,13 +189,13 @@ def _task(name: str | None) -> str:
     return task
 
 
-def _refuse_foreign(request: JobRequest, engine: str) -> None:
-    """Refuse what would be ignored."""
-    if request.model is not None:
-        raise InvalidParams(
-            f"the engine {engine} has no models", hint="leave the model out", field="model"
-        )
-    if request.files:
-        raise InvalidParams(
-            "the code forces takes no files", hint="give the structure as structure", field="files"
-        )
+def _kept_files(request: JobRequest) -> tuple[InputFile, ...]:
+    """The files of a run that goes on; any other would be ignored, and is refused."""
+    for file in request.files:
+        if file.path not in files.CONTINUED or file.source is None:
+            raise InvalidParams(
+                "the code forces takes no files",
+                hint="give the structure alone, as `structure`",
+                field="files",
+            )
+    return request.files

@@ -1,12 +1,13 @@
-"""The force engines: what is there, for which elements, and how its calculator is made.
+"""The force engines that need no environment: what they are for, and how each is made.
 
-The table is plain data, so the daemon can read it; only :func:`calculator` loads an engine, and
-only the program of a job calls it.
+They come with ase and run in the process of a job itself. The table is plain data, so the daemon
+can read it; only :func:`calculator` loads an engine, and only the program of a job calls it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from crystalmath.errors import InvalidParams
@@ -14,20 +15,23 @@ from crystalmath.errors import InvalidParams
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine that this version can run.
+    """One engine.
 
     Attributes
     ----------
     elements
-        What it is made for.
+        What it is made for; None: anything.
     toy_elements
         What it accepts, but with parameters that describe nothing real.
+    options
+        Name → default of the numbers that it can be given.
     """
 
     name: str
     title: str
-    elements: frozenset[str]
-    toy_elements: frozenset[str]
+    elements: frozenset[str] | None
+    toy_elements: frozenset[str] = frozenset()
+    options: Mapping[str, float] = field(default_factory=dict)
 
 
 ENGINES: Final[dict[str, Engine]] = {
@@ -37,66 +41,35 @@ ENGINES: Final[dict[str, Engine]] = {
         elements=frozenset({"Al", "Cu", "Ag", "Au", "Ni", "Pd", "Pt"}),
         toy_elements=frozenset({"H", "C", "N", "O"}),
     ),
+    "lj": Engine(
+        name="lj",
+        title="Lennard-Jones (ASE): one parameter set for all atoms, for trials",
+        elements=None,
+        options={"sigma": 2.3, "epsilon": 0.4, "rc": 6.0},
+    ),
 }
 
-PLANNED: Final = ("sevenn", "mace", "chgnet", "lj", "tblite", "dftd3")
-"""Engines that the contract names and this version cannot run."""
 
-
-def find_engine(name: str | None) -> Engine:
-    """Return the engine that a request names.
+def check_options(engine: Engine, options: Mapping[str, Any]) -> dict[str, float]:
+    """Return all options of an engine, the given ones in place.
 
     Raises
     ------
     InvalidParams
-        None is named, or one that cannot be run.
+        On ``inputs.engine_options``.
     """
-    available = ", ".join(sorted(ENGINES))
-    if name is None:
-        raise InvalidParams(
-            f"no engine is given; available: {available}", hint="--engine emt", field="engine"
-        )
-    engine = ENGINES.get(name.lower())
-    if engine is not None:
-        return engine
-    problem = "is not built into this version" if name.lower() in PLANNED else "is no engine"
-    raise InvalidParams(
-        f"{name[:60]!r} {problem}; available: {available}", hint="--engine emt", field="engine"
-    )
+    for name, value in options.items():
+        place = f"inputs.engine_options.{name}"
+        if name not in engine.options:
+            known = ", ".join(engine.options) or "none"
+            raise InvalidParams(f"the engine {engine.name} has no option {name[:60]!r}",
+                                hint=f"its options: {known}", field=place)  # fmt: skip
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e3:
+            raise InvalidParams(f"{name} is a number between 0 and 1000", field=place)
+    return {**engine.options, **{name: float(value) for name, value in options.items()}}
 
 
-def check_elements(engine: Engine, symbols: tuple[str, ...], *, allow_toy: bool) -> list[str]:
-    """Refuse elements that the engine cannot describe.
-
-    Returns
-    -------
-    list of str
-        Warnings.
-
-    Raises
-    ------
-    InvalidParams
-        On ``structure``, naming the elements.
-    """
-    present = set(symbols)
-    unknown = sorted(present - engine.elements - engine.toy_elements)
-    toys = sorted(present & engine.toy_elements)
-    if unknown:
-        raise InvalidParams(
-            f"the engine {engine.name} has no parameters for {', '.join(unknown)}",
-            hint=f"it knows {', '.join(sorted(engine.elements))}",
-            field="structure",
-        )
-    if toys and not allow_toy:
-        raise InvalidParams(
-            f"the engine {engine.name} has only toy parameters for {', '.join(toys)}",
-            hint="give allow_toy_elements: true if numbers without meaning will do",
-            field="structure",
-        )
-    return [f"{', '.join(toys)}: toy parameters, the numbers mean nothing"] if toys else []
-
-
-def calculator(name: str) -> tuple[Any, dict[str, Any]]:
+def calculator(name: str, options: Mapping[str, float]) -> tuple[Any, dict[str, Any]]:
     """Load an engine.
 
     Returns
@@ -104,14 +77,26 @@ def calculator(name: str) -> tuple[Any, dict[str, Any]]:
     calculator, identity
         An ase calculator, and ``{name, version, parameters}`` for the results.
     """
-    if name != "emt":
-        raise InvalidParams(f"{name!r} is no engine", field="engine")
     import ase
+
+    make: dict[str, Callable[..., Any]] = {"emt": _emt, "lj": _lj}
+    if name not in make:
+        raise InvalidParams(f"{name!r} is no engine of this program", field="engine")
+    calc = make[name](**options)
+    return calc, {
+        "name": name,
+        "version": f"ase {ase.__version__}",
+        "parameters": dict(calc.parameters),
+    }
+
+
+def _emt() -> Any:
     from ase.calculators.emt import EMT
 
-    emt = EMT()
-    return emt, {
-        "name": "emt",
-        "version": f"ase {ase.__version__}",
-        "parameters": dict(emt.parameters),
-    }
+    return EMT()
+
+
+def _lj(**options: float) -> Any:
+    from ase.calculators.lj import LennardJones
+
+    return LennardJones(**options)

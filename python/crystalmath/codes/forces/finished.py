@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crystalmath.codes.forces import task as files
-from crystalmath.codes.forces.options import RelaxOptions
+from crystalmath.codes.forces.options import TASKS, RelaxOptions
 from crystalmath.codes.forces.outcome import judge_result
 from crystalmath.codes.forces.task import Task, parse_task
 from crystalmath.codes.tail import read_tail
@@ -71,7 +71,9 @@ def read(path: Path) -> Reading | None:
 
 
 def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continuation:
-    """Go on from the checkpoint of a relaxation; with twice the steps where they ran out.
+    """Go on from the checkpoint; a relaxation with twice the steps where they ran out.
+
+    A molecular dynamics goes on with the very input it had, and with what it has written.
 
     Raises
     ------
@@ -87,6 +89,8 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
         )
     inputs = dict(request.inputs)
     notes: list[str] = []
+    if task.name == "md" and _checkpoint_structure(directory, task) is not None:
+        return _proceed_dynamics(directory, request)
     structure = _checkpoint_structure(directory, task)
     if structure is None:
         structure = _structure(task)
@@ -100,10 +104,25 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
     return Continuation(fix="; ".join(notes), inputs=inputs, files=(), structure=structure)
 
 
+def _proceed_dynamics(directory: Path, request: JobRequest) -> Continuation:
+    kept = tuple(
+        InputFile(name, source=str(directory / name))
+        for name in files.CONTINUED
+        if (directory / name).is_file()
+    )
+    step = json.loads(read_tail(directory / files.CHECKPOINT, MAX_INPUT_BYTES))["step"]
+    return Continuation(
+        fix=f"goes on from step {step}, with the same velocities and random numbers",
+        inputs=dict(request.inputs),
+        files=kept,
+        structure=request.structure,
+    )
+
+
 def _directory(path: Path) -> Path | None:
     if path.is_dir():
         return path
-    known = {files.RESULT, files.INPUT, files.log_name("relax"), files.log_name("single_point")}
+    known = {files.RESULT, files.INPUT, *(files.log_name(task) for task in TASKS)}
     return path.parent if path.name in known and path.is_file() else None
 
 
@@ -137,7 +156,10 @@ def _checkpoint_structure(directory: Path, task: Task) -> StructureData | None:
             _structure(task),
             lattice=None if lattice is None else tuple(_vector(row) for row in lattice),
             positions=tuple(_vector(row) for row in found["positions"]),
-            source={"kind": "checkpoint of a relaxation", "step": f"step {int(found['step'])}"},
+            source={
+                "kind": "checkpoint of a run of the code forces",
+                "step": f"step {int(found['step'])}",
+            },
         )
     except (ValueError, KeyError, TypeError):
         return None

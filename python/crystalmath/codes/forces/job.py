@@ -1,8 +1,9 @@
 """The program of a forces job: ``python -P -m crystalmath.codes.forces.job input.json``.
 
 Runs in the job directory, in a process of its own, and tells what it did by its files and its exit
-code (``task.EXIT_*``). It knows nothing of the daemon. Run again in the same directory, it goes on
-from its checkpoint.
+code (``task.EXIT_*``). It knows nothing of the daemon: ``crystalmath.calculators.job`` is the same
+program with engines that the daemon runs, and hands in how they are made. Run again in the same
+directory, it goes on from its checkpoint.
 """
 
 from __future__ import annotations
@@ -13,22 +14,36 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crystalmath.codes.forces import task as files
 from crystalmath.codes.forces.record import Checkpoint, Record, load_checkpoint
-from crystalmath.codes.forces.result import build_result, failed_result
+from crystalmath.codes.forces.result import build_result, dynamics_summary, failed_result
 from crystalmath.codes.forces.task import Task, parse_task
 from crystalmath.errors import CrystalMathError, InputRejected
 
 if TYPE_CHECKING:
+    from crystalmath.codes.forces.md import MdOutcome
+    from crystalmath.codes.forces.point import Point
     from crystalmath.codes.forces.relax import Outcome
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-def main(arguments: list[str]) -> int:
+MakeEngine = Callable[[Task, Callable[[str], None]], tuple[Any, dict[str, Any]]]
+"""Of a task, and of what writes a line into the log: an ase calculator and its identity."""
+
+
+def own_engine(task: Task, _say: Callable[[str], None]) -> tuple[Any, dict[str, Any]]:
+    """Make an engine that runs in this very process."""
+    from crystalmath.codes.forces.engines import calculator
+
+    return calculator(task.engine, task.engine_options)
+
+
+def main(arguments: list[str], make_engine: MakeEngine = own_engine) -> int:
     """Run the calculation that the given ``input.json`` describes; returns the exit code."""
     started = time.monotonic()
     path = Path(arguments[0] if arguments else files.INPUT)
@@ -39,7 +54,7 @@ def main(arguments: list[str]) -> int:
         return files.EXIT_BAD_INPUT
     directory = path.absolute().parent
     try:
-        return _run(task, directory, started)
+        return _run(task, directory, started, make_engine)
     except OSError as error:
         if error.errno not in _NO_SPACE:
             raise
@@ -47,15 +62,15 @@ def main(arguments: list[str]) -> int:
         return files.EXIT_DISK_FULL
 
 
-def _run(task: Task, directory: Path, started: float) -> int:
+def _run(task: Task, directory: Path, started: float, make_engine: MakeEngine) -> int:
     resume, problem = load_checkpoint(directory, task.digest)
-    if task.name != "relax":
+    if task.name == "single_point":
         resume = None
     with Record(directory, files.log_name(task.name), resume) as record:
         if problem is not None:
             record.say(f"{problem}; starting from the input")
         try:
-            return _calculate(task, record, resume, started)
+            return _calculate(Run(task, record, directory, started), resume, make_engine)
         except CrystalMathError as error:
             record.say(f"failed: {error.message}")
             reason = "input_rejected" if isinstance(error, InputRejected) else "crashed"
@@ -63,49 +78,102 @@ def _run(task: Task, directory: Path, started: float) -> int:
             return files.EXIT_FAILED
 
 
-def _calculate(task: Task, record: Record, resume: Checkpoint | None, started: float) -> int:
-    from crystalmath.codes.forces.engines import calculator
-    from crystalmath.codes.forces.point import evaluate, geometry_warnings, step_numbers
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the program."""
 
-    calc, engine = calculator(task.engine)
+    task: Task
+    record: Record
+    directory: Path
+    started: float
+
+
+def _calculate(run: Run, resume: Checkpoint | None, make_engine: MakeEngine) -> int:
+    from crystalmath.codes.forces.point import evaluate, step_numbers
+
+    task, record = run.task, run.record
+    calc, engine = make_engine(task, record.say)
     atoms = _atoms(task, resume)
     atoms.calc = calc
-    record.say(f"{task.name} of {task.formula}, {len(atoms)} atoms, with {engine['name']}")
-    record.say(f"{engine['version']}, parameters {engine['parameters']}")
+    _say_engine(run, atoms, engine)
     if task.name == "relax":
-        outcome = _relax(task, atoms, record, resume)
-        if outcome.stopped:
-            record.say(f"stopped by SIGTERM after step {outcome.steps}")
-            return files.EXIT_STOPPED
-        point, cell_moves = outcome.point, task.relax.cell != "fixed"
-    else:
-        outcome, point, cell_moves = None, evaluate(atoms), False
-        record.step(step_numbers(atoms, point, 0), atoms)
+        return _relax(run, atoms, engine, resume)
+    if task.name == "md":
+        return _move(run, atoms, engine, resume)
+    point = evaluate(atoms)
+    record.step(step_numbers(atoms, point, 0), atoms)
+    _finish(run, atoms, engine, point, None, cell_moves=False)
+    return files.EXIT_OK
+
+
+def _relax(run: Run, atoms: Any, engine: dict[str, Any], resume: Checkpoint | None) -> int:
+    from crystalmath.codes.forces.point import refuse_gas
+    from crystalmath.codes.forces.relax import fix_symmetry, relax
+
+    task, record = run.task, run.record
+    _say_criteria(task, record, resume)
+    if task.relax.cell != "fixed":
+        refuse_gas(atoms)
+    if task.relax.keep_symmetry:
+        record.say(f"keeping the space group {fix_symmetry(task, atoms)}")
+    with _term_noted() as stop_asked:
+        outcome = relax(task, atoms, record, resume, stop_asked)
+    if outcome.stopped:
+        record.say(f"stopped by SIGTERM after step {outcome.steps}")
+        return files.EXIT_STOPPED
+    moves = task.relax.cell != "fixed"
+    _finish(run, atoms, engine, outcome.point, outcome, cell_moves=moves)
+    return files.EXIT_OK if outcome.converged else files.EXIT_NOT_CONVERGED
+
+
+def _move(run: Run, atoms: Any, engine: dict[str, Any], resume: Checkpoint | None) -> int:
+    from crystalmath.codes.forces.md import run_md
+    from crystalmath.codes.forces.point import evaluate
+
+    task, record = run.task, run.record
+    _say_dynamics(task, record, resume)
+    # The calculators of ase keep lists of neighbours from earlier geometries; ours keep nothing.
+    settle = atoms.calc.reset if not task.parts else _nothing
+    with _term_noted() as stop_asked:
+        outcome = run_md(task, atoms, record, resume, stop_asked, settle)
+    if outcome.stopped:
+        record.say(f"stopped by SIGTERM after step {outcome.steps}")
+        return files.EXIT_STOPPED
+    point = evaluate(atoms, stress=task.md.ensemble == "npt")
+    _finish(run, atoms, engine, point, outcome, cell_moves=False)
+    return files.EXIT_OK
+
+
+def _nothing() -> None:
+    return
+
+
+def _finish(
+    run: Run,
+    atoms: Any,
+    engine: dict[str, Any],
+    point: Point,
+    outcome: Outcome | MdOutcome | None,
+    *,
+    cell_moves: bool,
+) -> None:
+    """Write what came out."""
+    from crystalmath.codes.forces.outcome import load_steps
+    from crystalmath.codes.forces.point import geometry_warnings
+
     document = build_result(
-        task=task,
+        task=run.task,
         engine=engine,
         atoms=atoms,
         point=point,
         outcome=outcome,
         warnings=geometry_warnings(atoms, cell_moves=cell_moves),
-        elapsed_s=time.monotonic() - started,
+        elapsed_s=time.monotonic() - run.started,
     )
-    _say_result(document, record)
-    record.result(document)
-    if outcome is not None and not outcome.converged:
-        return files.EXIT_NOT_CONVERGED
-    return files.EXIT_OK
-
-
-def _relax(task: Task, atoms: Any, record: Record, resume: Checkpoint | None) -> Outcome:
-    from crystalmath.codes.forces.point import refuse_gas
-    from crystalmath.codes.forces.relax import relax
-
-    _say_criteria(task, record, resume)
-    if task.relax.cell != "fixed":
-        refuse_gas(atoms)
-    with _term_noted() as stop_asked:
-        return relax(task, atoms, record, resume, stop_asked)
+    if run.task.name == "md":
+        document |= dynamics_summary(run.task, load_steps(run.directory))
+    _say_result(document, run.record)
+    run.record.result(document)
 
 
 @contextmanager
@@ -130,6 +198,35 @@ def _atoms(task: Task, resume: Checkpoint | None) -> Any:
     )
 
 
+def _say_engine(run: Run, atoms: Any, engine: dict[str, Any]) -> None:
+    task, say = run.task, run.record.say
+    say(f"{task.name} of {task.formula}, {len(atoms)} atoms, with {engine['name']}")
+    if "parameters" in engine:
+        say(f"{engine['version']}, parameters {engine['parameters']}")
+        return
+    for part in engine.get("parts", [engine]):
+        say(
+            f"{part['version']}, model {part['model']} ({part['model_key']}), {part['dtype']} on "
+            f"{part['device']}" + (f", options {part['options']}" if part["options"] else "")
+        )
+
+
+def _say_dynamics(task: Task, record: Record, resume: Checkpoint | None) -> None:
+    options = task.md
+    kept = {
+        "nve": "constant energy",
+        "nvt": f"{options.temperature_k:g} K (Langevin, {options.thermostat_fs:g} fs)",
+        "npt": f"{options.temperature_k:g} K (Langevin, {options.thermostat_fs:g} fs) and "
+        f"{options.pressure_gpa:g} GPa ({options.cell} cell, {options.barostat_fs:g} fs)",
+    }[options.ensemble]
+    record.say(
+        f"{options.steps} steps of {options.timestep_fs:g} fs at {kept}; velocities of "
+        f"{options.temperature_k:g} K, seed {options.seed}"
+    )
+    if resume is not None:
+        record.say(f"going on from the checkpoint of step {resume.step}")
+
+
 def _say_criteria(task: Task, record: Record, resume: Checkpoint | None) -> None:
     options = task.relax
     stress = "" if options.cell == "fixed" else f", smax <= {options.smax_gpa} GPa"
@@ -145,6 +242,9 @@ def _say_result(document: dict[str, Any], record: Record) -> None:
     if "converged" in document:
         word = "converged" if document["converged"] else "NOT converged"
         record.say(f"{word} after {document['n_steps']} steps")
+    if document["task"] == "md":
+        mean = document["temperature_mean_k"]
+        record.say(f"{document['n_steps']} steps; mean temperature of the second half {mean:.1f} K")
     record.say(f"energy  {document['energy_ev']:.8f} eV")
     record.say(f"        {document['energy_per_atom_ev']:.8f} eV per atom")
     record.say(f"fmax    {document['fmax_ev_per_a']:.6f} eV/Å")

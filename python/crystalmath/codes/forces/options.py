@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from crystalmath.codes.options import Options, parse_options
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import StructureData
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
 
 
 def _upper(value: Any) -> Any:
@@ -21,6 +25,16 @@ class SinglePointOptions(Options):
     allow_toy_elements: bool = Field(
         default=False,
         description="Accept elements for which the engine has only toy parameters.",
+    )
+    dtype: Literal["float32", "float64"] | None = Field(
+        default=None, description="Precision of the engine; that of its model when left out."
+    )
+    device: Annotated[str, StringConstraints(pattern=r"^(cpu|cuda(:[0-9]{1,2})?)$")] | None = Field(
+        default=None, description="Where the engine computes: cpu, cuda or cuda:N; the CPU."
+    )
+    engine_options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Options of the engine itself; for a sum, those of each under its name.",
     )
 
 
@@ -50,13 +64,56 @@ class RelaxOptions(SinglePointOptions):
         description="How steps are chosen. LBFGS suits most; FIRE is slower and sturdier; "
         "BFGS keeps a full matrix and suits small systems.",
     )
+    keep_symmetry: bool = Field(
+        default=False,
+        description="Keep the symmetry that the structure has, within 0.01 Å.",
+    )
+
+
+class MdOptions(SinglePointOptions):
+    """``inputs`` of the task ``md``."""
+
+    ensemble: Annotated[Literal["nve", "nvt", "npt"], BeforeValidator(_lower)] = Field(
+        default="nvt",
+        description="What is kept: energy (nve), temperature (nvt), or temperature and pressure "
+        "(npt, for crystals).",
+    )
+    steps: int = Field(default=1000, ge=1, le=100_000_000, description="Steps in time.")
+    timestep_fs: float = Field(
+        default=1.0, gt=0, le=20, description="Length of a step, in fs; 0.5 with hydrogen."
+    )
+    temperature_k: float = Field(
+        default=300.0,
+        ge=0,
+        le=20_000,
+        description="Temperature of the first velocities and of the thermostat, in K.",
+    )
+    thermostat_fs: float = Field(
+        default=100.0, gt=0, le=1e6, description="How slowly the thermostat acts, in fs."
+    )
+    pressure_gpa: float = Field(
+        default=0.0, ge=-100, le=1000, description="Pressure to keep, in GPa (npt)."
+    )
+    barostat_fs: float = Field(
+        default=1000.0, gt=0, le=1e7, description="Period of the cell's motion, in fs (npt)."
+    )
+    cell: Literal["isotropic", "full"] = Field(
+        default="isotropic", description="What the cell may do: change its volume, or freely (npt)."
+    )
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, description="Of the random numbers; the same gives the same."
+    )
+    write_every: int = Field(
+        default=10, ge=1, le=1_000_000, description="Steps from one written frame to the next."
+    )
 
 
 TASKS: Final[dict[str, type[SinglePointOptions]]] = {
     "single_point": SinglePointOptions,
     "relax": RelaxOptions,
+    "md": MdOptions,
 }
-ALIASES: Final = {"energy": "single_point", "sp": "single_point", "opt": "relax"}
+ALIASES: Final = {"energy": "single_point", "sp": "single_point", "opt": "relax", "dynamics": "md"}
 
 
 def resolve_options(task: str, inputs: Any, structure: StructureData) -> SinglePointOptions:
@@ -68,15 +125,45 @@ def resolve_options(task: str, inputs: Any, structure: StructureData) -> SingleP
         A value out of bounds, or a cell that cannot change.
     """
     options = parse_options(TASKS[task], inputs)
+    crystal = structure.lattice is not None and all(structure.pbc)
+    if isinstance(options, MdOptions):
+        return _check_ensemble(options, crystal=crystal)
     if not isinstance(options, RelaxOptions):
         return options
-    crystal = structure.lattice is not None and all(structure.pbc)
+    if options.keep_symmetry and not crystal:
+        raise InvalidParams(
+            "only a crystal has a space group to keep",
+            hint="leave it out",
+            field="inputs.keep_symmetry",
+        )
     if options.cell is None:
         return options.model_copy(update={"cell": "full" if crystal else "fixed"})
     if options.cell != "fixed" and not crystal:
         raise InvalidParams(
             "the cell can change only when the structure is periodic in three directions",
-            hint="leave it out, or give cell: fixed",
+            hint="leave it out, or give `inputs.cell: fixed`",
             field="inputs.cell",
+        )
+    return options
+
+
+def _check_ensemble(options: MdOptions, *, crystal: bool) -> MdOptions:
+    if options.ensemble == "npt" and not crystal:
+        raise InvalidParams(
+            "a pressure can be kept only when the structure is periodic in three directions",
+            hint="ensemble: nvt",
+            field="inputs.ensemble",
+        )
+    for name in ("pressure_gpa", "barostat_fs", "cell"):
+        given = getattr(options, name) != MdOptions.model_fields[name].default
+        if options.ensemble != "npt" and given:
+            raise InvalidParams(
+                f"{name} has a meaning only at constant pressure",
+                hint="ensemble: npt, or leave it out",
+                field=f"inputs.{name}",
+            )
+    if options.ensemble != "nve" and options.temperature_k == 0:
+        raise InvalidParams(
+            "a thermostat needs a temperature above zero", field="inputs.temperature_k"
         )
     return options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,7 @@ from typing import Any, Final
 from crystalmath.codes.forces import task as files
 from crystalmath.codes.tail import read_tail
 from crystalmath.domain.states import REASONS
-from crystalmath.services.ports import Verdict
+from crystalmath.services.ports import Progress, Verdict
 
 MAX_ARRAY_ATOMS: Final = 256
 """Arrays per atom of larger systems stay in the file ``result.json``."""
@@ -25,6 +26,15 @@ _SERIES: Final = {
     "volume": ("volume_angstrom3", "volume", "Å³"),
     "a": ("a_angstrom", "lattice constant a", "Å"),
 }
+_DYNAMICS: Final = {
+    "temperature": ("temperature_k", "temperature", "K"),
+    "energy": ("energy_ev", "potential energy", "eV"),
+    "total_energy": ("total_ev", "potential and kinetic energy", "eV"),
+    "pressure": ("pressure_gpa", "pressure", "GPa"),
+    "volume": ("volume_angstrom3", "volume", "Å³"),
+}
+MAX_HEAD_BYTES: Final = 8192
+"""Of ``input.json``: the options come before the structure."""
 
 
 def judge_result(directory: Path, rc: int | None) -> Verdict | None:
@@ -34,7 +44,7 @@ def judge_result(directory: Path, rc: int | None) -> Verdict | None:
             completed=False,
             reason="disk_full",
             message="the disk of the job directory was full",
-            hint="free space on that disk, then run it again: it goes on from its checkpoint",
+            hint="free space on that disk; `jobs.continue` then goes on from its checkpoint",
         )
     if rc not in {files.EXIT_OK, files.EXIT_NOT_CONVERGED, files.EXIT_FAILED}:
         return None
@@ -68,7 +78,8 @@ def _judge_numbers(document: dict[str, Any], rc: int | None) -> Verdict | None:
         message=None if completed else _not_converged(document),
         hint=None
         if completed
-        else "continue from the last geometry with more max_steps, or with optimizer: FIRE",
+        else "`jobs.continue` goes on from the last geometry with more steps; or try another "
+        "optimizer: `inputs.optimizer: FIRE`",
         results=_trim(document),
         warnings=tuple(str(warning) for warning in document.get("warnings", ())),
         converged=converged,
@@ -111,16 +122,32 @@ def _trim(document: dict[str, Any]) -> dict[str, Any]:
     return {**trimmed, "arrays_in": files.RESULT}
 
 
-def progress_text(directory: Path) -> str | None:
+def progress_of(directory: Path) -> Progress | None:
     """Return ``step 9  fmax 0.04 eV/Å  smax 0.3 GPa``, or None before the first step."""
     steps = _parse_steps(read_tail(directory / files.STEPS, 4096))
     if not steps:
         return None
     last = steps[-1]
+    if "temperature_k" in last:
+        text = (
+            f"step {last['step']}  {last['time_fs'] / 1000:.3f} ps  {last['temperature_k']:.0f} K"
+        )
+        return Progress(text, _fraction(directory, last["step"]))
     text = f"step {last['step']}  fmax {last['fmax_ev_per_a']:.3g} eV/Å"
     if last.get("smax_gpa") is not None:
         text += f"  smax {last['smax_gpa']:.3g} GPa"
-    return text
+    return Progress(text)
+
+
+def _fraction(directory: Path, step: int) -> float | None:
+    """How much of a molecular dynamics is done."""
+    try:
+        with (directory / files.INPUT).open(encoding="utf-8") as stream:
+            head = stream.read(MAX_HEAD_BYTES)
+        wanted = int(re.search(r'"steps": (\d+)', head).group(1))  # type: ignore[union-attr]
+    except (OSError, AttributeError, ValueError):
+        return None
+    return min(1.0, step / wanted)
 
 
 def load_steps(directory: Path) -> list[dict[str, Any]]:
@@ -146,13 +173,15 @@ def _parse_steps(text: str) -> list[dict[str, Any]]:
 def series_of(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the plots of a run; those without any value are left out."""
     plots: dict[str, Any] = {}
-    for name, (key, label, unit) in _SERIES.items():
-        rows = [(row["step"], row[key]) for row in steps if row.get(key) is not None]
+    moving = bool(steps) and "time_fs" in steps[0]
+    axis, axis_label = ("time_fs", "time / fs") if moving else ("step", "step")
+    for name, (key, label, unit) in (_DYNAMICS if moving else _SERIES).items():
+        rows = [(row[axis], row[key]) for row in steps if row.get(key) is not None]
         if rows:
             plots[name] = {
                 "x": [x for x, _ in rows],
                 "y": [y for _, y in rows],
-                "x_label": "step",
+                "x_label": axis_label,
                 "y_label": label,
                 "unit": unit,
             }

@@ -48,11 +48,13 @@ class Point:
         return None if self.stress is None else -float(np.trace(self.stress)) / 3 * GPA_PER_EV_A3
 
 
-def evaluate(atoms: Any, *, volume_only: bool = False) -> Point:
+def evaluate(atoms: Any, *, volume_only: bool = False, stress: bool = True) -> Point:
     """Evaluate the calculator of ``atoms``.
 
     Parameters
     ----------
+    stress
+        Ask for the stress of a crystal.
     volume_only
         Only the volume may change, so only the mean stress has to vanish.
 
@@ -61,10 +63,12 @@ def evaluate(atoms: Any, *, volume_only: bool = False) -> Point:
     BadResult
         The engine gave a number that is not finite.
     """
+    tensor = None
+    if stress and atoms.pbc.all():  # first: whoever gives the stress gives the rest with it
+        tensor = np.array(atoms.get_stress(voigt=False), dtype=float)
     energy = float(atoms.get_potential_energy())
     forces = np.array(atoms.get_forces(), dtype=float)
-    stress = np.array(atoms.get_stress(voigt=False), dtype=float) if atoms.pbc.all() else None
-    for name, values in (("energy", energy), ("force", forces), ("stress", stress)):
+    for name, values in (("energy", energy), ("force", forces), ("stress", tensor)):
         if values is not None and not np.isfinite(values).all():
             raise BadResult(
                 f"the engine gave a {name} that is no number",
@@ -73,9 +77,9 @@ def evaluate(atoms: Any, *, volume_only: bool = False) -> Point:
     return Point(
         energy_ev=energy,
         forces=forces,
-        stress=stress,
+        stress=tensor,
         fmax_ev_per_a=float(np.linalg.norm(forces, axis=1).max()),
-        smax_gpa=None if stress is None else _size(stress, volume_only=volume_only),
+        smax_gpa=None if tensor is None else _size(tensor, volume_only=volume_only),
     )
 
 

@@ -18,7 +18,7 @@ from crystalmath.codes.forces.task import CHECKPOINT, RESULT, STEPS, TRAJECTORY
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Where a relaxation stands.
+    """Where a relaxation or a molecular dynamics stands.
 
     Attributes
     ----------
@@ -28,6 +28,8 @@ class Checkpoint:
         Å; the lattice is None for a molecule.
     steps_bytes, trajectory_bytes
         Sizes of the two files up to and with this step; what follows is cut off at a restart.
+    motion
+        Of a molecular dynamics: momenta, random numbers, barostat.
     """
 
     digest: str
@@ -39,6 +41,7 @@ class Checkpoint:
     smax_gpa: float | None
     steps_bytes: int
     trajectory_bytes: int
+    motion: dict[str, Any] | None = None
 
 
 def write_atomic(path: Path, document: dict[str, Any]) -> None:

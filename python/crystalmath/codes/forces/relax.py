@@ -10,10 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from crystalmath.codes.forces.options import RelaxOptions
 from crystalmath.codes.forces.point import Point, evaluate, step_numbers
 from crystalmath.codes.forces.record import Checkpoint, Record
 from crystalmath.codes.forces.task import Task
+
+SYMMETRY_A = 0.01
+"""Atoms within this distance (Å) of their symmetric places count as being there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,29 @@ def is_converged(point: Point, options: RelaxOptions) -> bool:
     if options.cell == "fixed":
         return True
     return point.smax_gpa is not None and point.smax_gpa <= options.smax_gpa
+
+
+def fix_symmetry(task: Task, atoms: Any) -> str:
+    """Let only what keeps the symmetry of the input move; returns the space group.
+
+    Of the input, and not of the geometry to start from: after a restart it must be the same.
+    """
+    import spglib
+    from ase import Atoms
+    from ase.constraints import FixSymmetry
+
+    first = Atoms(task.symbols, positions=task.positions, cell=task.lattice, pbc=task.pbc)
+    moved = not (
+        np.array_equal(first.positions, atoms.positions) and np.array_equal(first.cell, atoms.cell)
+    )
+    constraint = FixSymmetry(first, symprec=SYMMETRY_A)
+    if not moved:  # it has put the input exactly in place
+        atoms.set_cell(first.cell)
+        atoms.positions[:] = first.positions
+    atoms.set_constraint(constraint)
+    cell = (first.cell.array, first.get_scaled_positions(), first.numbers)
+    found = spglib.get_symmetry_dataset(cell, symprec=SYMMETRY_A)
+    return f"{found.international} ({found.number})" if found is not None else "P1 (1)"
 
 
 def _optimizer(atoms: Any, options: RelaxOptions) -> Any:

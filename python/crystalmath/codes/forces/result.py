@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from crystalmath.codes.forces.md import MdOutcome
     from crystalmath.codes.forces.point import Point
     from crystalmath.codes.forces.relax import Outcome
     from crystalmath.codes.forces.task import Task
@@ -16,7 +18,7 @@ def build_result(
     engine: dict[str, Any],
     atoms: Any,
     point: Point,
-    outcome: Outcome | None,
+    outcome: Outcome | MdOutcome | None,
     warnings: list[str],
     elapsed_s: float,
 ) -> dict[str, Any]:
@@ -27,7 +29,7 @@ def build_result(
     atoms
         In the last geometry.
     outcome
-        Of a relaxation; None for a single point.
+        Of a relaxation or a molecular dynamics; None for a single point.
     """
     n_atoms = len(atoms)
     document: dict[str, Any] = {
@@ -59,17 +61,54 @@ def build_result(
     if all(task.pbc):
         document["volume_angstrom3"] = float(atoms.get_volume())
     if outcome is not None:
-        options = task.relax
         document["n_steps"] = outcome.steps
-        document["converged"] = outcome.converged
-        document["criteria"] = {
+    if task.name == "relax":
+        document |= _convergence(task, outcome)
+    return document
+
+
+def _convergence(task: Task, outcome: Any) -> dict[str, Any]:
+    options = task.relax
+    return {
+        "converged": outcome.converged,
+        "criteria": {
             "fmax_ev_per_a": options.fmax_ev_per_a,
             "smax_gpa": None if options.cell == "fixed" else options.smax_gpa,
             "max_steps": options.max_steps,
             "cell": options.cell,
             "optimizer": options.optimizer,
-        }
-    return document
+            "keep_symmetry": options.keep_symmetry,
+        },
+    }
+
+
+def dynamics_summary(task: Task, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the frames of a molecular dynamics say together.
+
+    Means are over the second half: the first is taken for finding the equilibrium.
+    """
+    options = task.md
+    half = rows[len(rows) // 2 :]
+    summary: dict[str, Any] = {
+        "ensemble": options.ensemble,
+        "timestep_fs": options.timestep_fs,
+        "time_fs": rows[-1]["time_fs"] if rows else 0.0,
+        "temperature_mean_k": _mean(half, "temperature_k"),
+        "potential_mean_ev": _mean(half, "energy_ev"),
+    }
+    if options.ensemble == "npt":
+        summary["pressure_mean_gpa"] = _mean(half, "pressure_gpa")
+        summary["volume_mean_angstrom3"] = _mean(half, "volume_angstrom3")
+    if options.ensemble == "nve" and len(rows) > 1:
+        totals = [row["total_ev"] for row in rows]
+        summary["energy_drift_ev_per_atom"] = (totals[-1] - totals[0]) / len(task.symbols)
+        summary["energy_spread_ev_per_atom"] = (max(totals) - min(totals)) / len(task.symbols)
+    return summary
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
+    values = [row[key] for row in rows if key in row]
+    return sum(values) / len(values) if values else None
 
 
 def lattice_parameters(cell: Any) -> dict[str, float]:

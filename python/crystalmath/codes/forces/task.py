@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from crystalmath.codes.forces.options import TASKS, RelaxOptions, SinglePointOptions
+from crystalmath.codes.forces.options import (
+    TASKS,
+    MdOptions,
+    RelaxOptions,
+    SinglePointOptions,
+)
 from crystalmath.services.ports import StructureData
 
 INPUT: Final = "input.json"
@@ -18,6 +24,8 @@ RESULT: Final = "result.json"
 CHECKPOINT: Final = "checkpoint.json"
 STEPS: Final = "steps.jsonl"
 TRAJECTORY: Final = "trajectory.extxyz"
+CONTINUED: Final = (CHECKPOINT, STEPS, TRAJECTORY)
+"""What a molecular dynamics that goes on as another job takes along."""
 
 EXIT_OK: Final = 0
 EXIT_NOT_CONVERGED: Final = 3
@@ -32,11 +40,38 @@ _FORMAT: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One engine that the daemon runs, a member of a sum or the only one.
+
+    Attributes
+    ----------
+    model
+        What the engine is asked for: a name, or the absolute path of a file.
+    model_key
+        Identity of the weights when the job was submitted.
+    """
+
+    engine: str
+    model: str
+    model_id: str
+    model_key: str
+    dtype: str | None
+    device: str
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One calculation.
 
     Attributes
     ----------
+    engine
+        Name of the engine, or of a sum.
+    parts
+        What is asked of the daemon; empty for an engine of this program.
+    engine_options
+        Of an engine of this program.
     lattice
         Row vectors in Å, or None for a molecule.
     positions
@@ -54,12 +89,21 @@ class Task:
     positions: list[list[float]]
     formula: str
     digest: str
+    parts: tuple[Part, ...] = ()
+    engine_options: dict[str, float] = field(default_factory=dict)
 
     @property
     def relax(self) -> RelaxOptions:
         """The options of a relaxation."""
         if not isinstance(self.options, RelaxOptions):
             raise TypeError(f"{self.name} is no relaxation")
+        return self.options
+
+    @property
+    def md(self) -> MdOptions:
+        """The options of a molecular dynamics."""
+        if not isinstance(self.options, MdOptions):
+            raise TypeError(f"{self.name} is no molecular dynamics")
         return self.options
 
 
@@ -69,13 +113,21 @@ def log_name(task: str) -> str:
 
 
 def render_task(
-    task: str, engine: str, options: SinglePointOptions, structure: StructureData
+    task: str,
+    engine: str,
+    options: SinglePointOptions,
+    structure: StructureData,
+    *,
+    parts: Sequence[Part] = (),
+    engine_options: Mapping[str, float] | None = None,
 ) -> str:
     """Write ``input.json``."""
     document = {
         "format": _FORMAT,
         "task": task,
         "engine": engine,
+        "parts": [asdict(part) for part in parts],
+        "engine_options": dict(engine_options or {}),
         "options": options.model_dump(),
         "structure": {
             "lattice": structure.lattice,
@@ -104,5 +156,7 @@ def parse_task(text: str) -> Task:
         symbols=structure["symbols"],
         positions=structure["positions"],
         formula=structure["formula"],
+        parts=tuple(Part(**part) for part in document.get("parts", ())),
+        engine_options=dict(document.get("engine_options", {})),
         digest=hashlib.sha256(text.encode()).hexdigest(),
     )

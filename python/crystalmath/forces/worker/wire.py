@@ -7,7 +7,7 @@ throughout; float64 in eV, Å, eV/Å, eV/Å³; stresses 3 by 3, positive under t
     EVAL    counts int32 S · cells float64 9S · positions float64 3N
             with NEW: numbers int32 N · pbc uint8 3S · tail: a list of S ``info`` objects
     RESULT  the arrays of the property mask in the order of the bits
-            tail, if any: {faults: [{index, kind, message, …}], members, notes}
+            tail, if any: {faults: [{index, kind, message, …}], members}
     FAULT   tail: {kind, message, traceback, retryable, structure, field, hint}
     CONFIG, BEAT, ATTACH, EXIT   on the control channel; a tail or nothing
 
@@ -84,7 +84,8 @@ SIZES = {
     "committee_energy": (1, 0),
     "committee_forces": (0, 3),
 }
-"""Numbers per structure and per atom; those of a committee once for each member."""
+"""Numbers per structure and per atom. Those of a committee come once for each member, all members
+of the first structure before the second structure."""
 
 MAX_STRUCTURES = 1_000_000
 MAX_ATOMS = 100_000_000
@@ -160,11 +161,11 @@ def request_layout(structures: int, atoms: int, *, new: bool) -> RequestLayout:
 
 
 class Section(NamedTuple):
-    """One array of a result: ``start`` in bytes, ``count`` in numbers."""
+    """One array of a result: ``start`` in bytes, ``length`` in numbers."""
 
     name: str
     start: int
-    count: int
+    length: int
 
 
 def result_layout(

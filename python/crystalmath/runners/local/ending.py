@@ -54,6 +54,20 @@ def _wait_gone(key: str | None, group: int, until: float) -> bool:
     return True
 
 
+def left_behind(key: str, group: int, linger_s: float) -> int:
+    """Count the processes of a run whose program has ended, and that do not end by themselves.
+
+    Parameters
+    ----------
+    linger_s
+        The moment that they have for it: the helpers of an MPI end just after the program.
+    """
+    if not procfs.members(key, group):
+        return 0
+    _wait_gone(key, group, time.monotonic() + linger_s)
+    return len(procfs.members(key, group))
+
+
 def end_all(key: str, group: int, grace_s: float, patience_s: float) -> int:
     """End every process of a run and return how many could not be ended.
 

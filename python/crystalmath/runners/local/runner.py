@@ -42,6 +42,9 @@ class Durations:
     warn_lead_s
         How long before the walltime USR1 is sent, at most; never earlier than three quarters of
         the walltime. 0 sends none. Only programs that have a handler for USR1 get it.
+    linger_s
+        How long processes may outlive their program before they count as left behind and are
+        ended.
     claim_s
         How long ``launch`` waits for the supervisor's word.
     """
@@ -49,6 +52,7 @@ class Durations:
     grace_s: float = 10.0
     kill_patience_s: float = 30.0
     warn_lead_s: float = 120.0
+    linger_s: float = 2.0
     claim_s: float = 30.0
 
 
@@ -173,6 +177,7 @@ class LocalRunner:
             "warn_lead_s": self._durations.warn_lead_s,
             "grace_s": self._durations.grace_s,
             "kill_patience_s": self._durations.kill_patience_s,
+            "linger_s": self._durations.linger_s,
         }
         name = receipts.launch_name(launch.attempt)
         receipts.save(receipts.path_of(launch.directory, name), document)
@@ -292,7 +297,7 @@ def _look(directory: Path, attempt: int, key: str) -> Observation:
             return Observation(
                 "running" if _program_lives(start, key) else "vanished", handle, t_start
             )
-    receipt = EndReceipt(**{name: end[name] for name in _RECEIPT_FIELDS})
+    receipt = EndReceipt(**{name: end[name] for name in _RECEIPT_FIELDS if name in end})
     return Observation("ended", handle, receipt.t_start, receipt)
 
 

@@ -108,7 +108,9 @@ class _Run:
         self._note_start(pid, t_start)
         cause = self._wait(pid)
         t_end = time.time()
-        left = [other for other in procfs.members(self.key, pid) if other != pid]
+        # A supervisor may meet the document of a daemon that knows of no lingering.
+        linger_s = self.launch.get("linger_s", 0.0) if cause == "exit" else 0.0
+        left = ending.left_behind(self.key, pid, linger_s)
         unkillable = ending.end_all(
             self.key, pid, self.launch["grace_s"], self.launch["kill_patience_s"]
         )
@@ -122,7 +124,7 @@ class _Run:
             t_end=t_end if cause == "exit" else time.time(),
             max_rss_kib=usage.ru_maxrss,
             cpu_s=round(usage.ru_utime + usage.ru_stime, 3),
-            leftover=len(left) if cause == "exit" else 0,
+            leftover=left if cause == "exit" else 0,
             unkillable=unkillable,
         )
 

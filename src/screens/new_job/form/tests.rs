@@ -14,12 +14,26 @@ fn code(name: &str, tasks: &[&str], engines: &[&str], parameters: &Value) -> Cod
 }
 
 fn codes() -> Vec<CodeInfo> {
-    let forces = json!({"properties": {"max_steps": {"type": "integer", "default": 500}}});
+    let toy = json!({"type": "boolean", "default": false});
+    let relax =
+        json!({"properties": {"toy": toy, "max_steps": {"type": "integer", "default": 500}}});
+    let point = json!({"properties": {"toy": toy}});
     let command = json!({"properties": {"argv": {"type": "array", "items": {"type": "string"}}},
                          "required": ["argv"]});
+    let mut forces = code("forces", &["single_point", "relax"], &["emt"], &relax);
+    forces.parameters_by_task = [("single_point", point), ("relax", relax)]
+        .map(|(task, schema)| {
+            (
+                task.to_owned(),
+                schema.as_object().cloned().unwrap_or_default(),
+            )
+        })
+        .into();
+    let deck = json!({"properties": {"deck": {"type": "string"}}});
     vec![
         code("command", &["run"], &[], &command),
-        code("forces", &["single_point", "relax"], &["emt"], &forces),
+        code("espresso", &["scf", "relax"], &[], &deck),
+        forces,
     ]
 }
 
@@ -38,7 +52,7 @@ fn form(name: &str, kind: FileKind) -> Form {
 fn a_structure_is_for_forces() {
     let mut form = form("cu.cif", FileKind::Structure);
     assert_eq!((form.text(CODE), form.text(ENGINE)), ("forces", "emt"));
-    form.write(TASK, "relax");
+    form.choose(TASK, "relax");
     form.write("inputs.max_steps", "9");
     form.write("resources.walltime_s", "30:00");
     let params = form.params(&Client::default());
@@ -81,8 +95,45 @@ fn a_program_is_a_command_with_its_files() {
 }
 
 #[test]
+fn a_deck_is_known_by_what_stands_in_it() {
+    let mut form = form("silicon", FileKind::Deck);
+    assert_eq!(form.text(CODE), "espresso");
+    assert_eq!(form.default_deck().as_deref(), Some("silicon"));
+    let params = form.params(&Client::default()).expect("nothing is wrong");
+    assert_eq!(params["inputs"], json!({"deck": "silicon"}));
+    assert_eq!(params["files"][0]["source"], "/w/silicon");
+    // What is written goes before.
+    form.write(DECK, "other.in");
+    let params = form.params(&Client::default()).expect("nothing is wrong");
+    assert_eq!(params["inputs"], json!({"deck": "other.in"}));
+}
+
+#[test]
+fn a_file_that_could_be_two_things_says_so() {
+    let doubt = submission::Doubt::NamedStructure;
+    let mut form = form("si.cif", FileKind::Either(doubt));
+    let faults = form.params(&Client::default()).unwrap_err();
+    assert_eq!(faults[0].0, CODE);
+    for words in [
+        "si.cif is called like a structure",
+        "espresso runs the deck",
+        "forces reads",
+    ] {
+        assert!(faults[0].1.contains(words), "{faults:?}");
+    }
+    form.choose(CODE, "forces");
+    form.choose(TASK, "relax");
+    let params = form.params(&Client::default()).expect("nothing is wrong");
+    assert_eq!(
+        params["structure"],
+        json!({"path": "/w/si.cif", "format": "pwi"})
+    );
+}
+
+#[test]
 fn texts_that_are_no_values_are_named() {
     let mut form = form("cu.cif", FileKind::Structure);
+    form.choose(TASK, "relax");
     form.write("inputs.max_steps", "many");
     form.write("resources.ntasks", "1.5");
     let faults = form.params(&Client::default()).unwrap_err();
@@ -97,7 +148,7 @@ fn what_is_written_stays_when_the_code_changes() {
     let mut form = form("cu.cif", FileKind::Structure);
     form.write(NAME, "mine");
     form.write("resources.ntasks", "2");
-    form.make_fields("command");
+    form.choose(CODE, "command");
     assert_eq!(
         (form.text(NAME), form.text("resources.ntasks")),
         ("mine", "2")
@@ -107,8 +158,46 @@ fn what_is_written_stays_when_the_code_changes() {
 }
 
 #[test]
+fn the_parameters_are_those_of_the_task() {
+    let keys = |form: &Form| -> Vec<String> {
+        let names = form
+            .fields
+            .iter()
+            .filter_map(|field| field.key.strip_prefix("inputs."));
+        names.map(str::to_owned).collect()
+    };
+    let mut form = form("cu.cif", FileKind::Structure);
+    // Until a task is chosen, what all have.
+    assert_eq!(keys(&form), ["toy"]);
+    form.choose(TASK, "relax");
+    assert_eq!(keys(&form), ["toy", "max_steps"]);
+    form.choose("inputs.toy", "yes");
+    form.choose("inputs.max_steps", "9");
+    form.choose(TASK, "single_point");
+    assert_eq!(keys(&form), ["toy"]);
+    let params = form.params(&Client::default()).expect("nothing is wrong");
+    assert_eq!(params["inputs"], json!({"toy": true}));
+    // On the way back nothing has to be written again.
+    form.choose(TASK, "relax");
+    assert_eq!(form.text("inputs.max_steps"), "9");
+    form.choose(CODE, "command");
+    form.choose(CODE, "forces");
+    assert_eq!((form.text(TASK), form.text(ENGINE)), ("relax", "emt"));
+    assert_eq!(form.text("inputs.max_steps"), "9");
+    // Another file begins anew.
+    form.begin(Source {
+        name: "ni.cif".into(),
+        path: "/w/ni.cif".into(),
+        kind: FileKind::Structure,
+    });
+    form.choose(TASK, "relax");
+    assert_eq!(form.text("inputs.max_steps"), "");
+}
+
+#[test]
 fn errors_of_the_daemon_find_their_field() {
-    let form = form("cu.cif", FileKind::Structure);
+    let mut form = form("cu.cif", FileKind::Structure);
+    form.choose(TASK, "relax");
     let cases = [
         ("inputs.max_steps", Some("inputs.max_steps")),
         ("structure.path", Some(FILE)),

@@ -8,6 +8,9 @@ use crate::screens::ViewCx;
 use crate::theme::Role;
 use crate::widgets::{scrollbar, text};
 
+/// The rows above the entries: what is typed, and the directory.
+pub(in super::super) const ABOVE: u16 = 2;
+
 /// The rows of entries.
 pub(in super::super) fn rows(area: Rect) -> usize {
     usize::from(area.height.saturating_sub(3)).max(1)
@@ -45,7 +48,7 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
         theme.style(Role::Dim),
     );
     let body = Rect {
-        y: area.y + 2,
+        y: area.y + ABOVE,
         height: area.height - 3,
         ..area
     };

@@ -1,0 +1,259 @@
+# /// script
+# requires-python = ">=3.11,<3.14"
+# dependencies = ["dftd3==1.7.0", "ase==3.29.0"]
+# [tool.crystalmath]
+# kind = "engine"
+# install-mb = 40
+# title = "DFT-D3 dispersion, to be added to another engine: mace+dftd3"
+# additive = true
+# ///
+"""Dispersion by Grimme's D3. The model names the functional whose parameters are taken.
+
+Do not add it to an engine that was trained on data with dispersion.
+"""
+
+from typing import Any
+
+MODELS = {
+    "pbe": {
+        "source": "builtin",
+        "title": "with the parameters of PBE",
+        "license": "LGPL-3.0-or-later",
+        "default": True,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "pbesol": {
+        "source": "builtin",
+        "title": "with the parameters of PBEsol",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "rpbe": {
+        "source": "builtin",
+        "title": "with the parameters of RPBE",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "revpbe": {
+        "source": "builtin",
+        "title": "with the parameters of revPBE",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "r2scan": {
+        "source": "builtin",
+        "title": "with the parameters of r2SCAN",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "scan": {
+        "source": "builtin",
+        "title": "with the parameters of SCAN",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "blyp": {
+        "source": "builtin",
+        "title": "with the parameters of BLYP",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "b3lyp": {
+        "source": "builtin",
+        "title": "with the parameters of B3LYP",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "pbe0": {
+        "source": "builtin",
+        "title": "with the parameters of PBE0",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+    "hse06": {
+        "source": "builtin",
+        "title": "with the parameters of HSE06",
+        "license": "LGPL-3.0-or-later",
+        "default": False,
+        "dtype": "float64",
+        "properties": ["energy", "free_energy", "forces", "stress"],
+        "elements": (
+            "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge "
+            "As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm "
+            "Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th "
+            "Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr"
+        ),
+        "options": {"damping": "d3bj"},
+        "warm": {
+            "symbols": ["Cu"],
+            "positions": [[0.0, 0.0, 0.0]],
+            "cell": [[0.0, 1.8, 1.8], [1.8, 0.0, 1.8], [1.8, 1.8, 0.0]],
+            "pbc": [True, True, True],
+        },
+    },
+}
+DEVICES = ["cpu"]
+DAMPINGS = ("d3bj", "d3zero", "d3bjm", "d3zerom")
+
+
+class Refused(ValueError):
+    """Tells the worker that the request is at fault."""
+
+    fault_kind = "input_rejected"
+    field = "options.damping"
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def setup(model: str, damping: str = "d3bj") -> Any:
+    """Make the calculator.
+
+    Parameters
+    ----------
+    damping
+        ``d3bj`` (Becke-Johnson), ``d3zero``, or their modified forms ``d3bjm``, ``d3zerom``.
+    """
+    from dftd3.ase import DFTD3
+    from dftd3.interface import RationalDampingParam
+
+    if damping not in DAMPINGS:
+        raise Refused(f"there is no damping {damping!r}", f"there are {', '.join(DAMPINGS)}")
+    if damping == "d3bj":
+        RationalDampingParam(method=model)  # raises for a functional without parameters
+    return DFTD3(method=model, damping=damping)

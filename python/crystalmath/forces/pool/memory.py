@@ -1,0 +1,84 @@
+"""What may be started within the memory, and what must be stopped for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+MIB: Final = 1024 * 1024
+UNKNOWN_BYTES: Final = 512 * MIB
+"""What a worker is taken to need that has never run: an engine with torch, and a small model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occupant:
+    """A worker that takes memory.
+
+    Attributes
+    ----------
+    idle_since
+        Monotonic time of its last answer; None while it is loading or computing.
+    """
+
+    id: str
+    rss_bytes: int
+    idle_since: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Whether there is room, and who would have to go."""
+
+    fits: bool
+    victims: tuple[str, ...]
+    free_bytes: int
+
+
+def make_room(needed_bytes: int, budget_bytes: int, occupants: Sequence[Occupant]) -> Room:
+    """Choose the idle workers, least recently used first, that must go for a new one.
+
+    A worker alone may be larger than the budget: refusing it would make the engine unusable, and
+    nothing else is harmed.
+    """
+    used = sum(occupant.rss_bytes for occupant in occupants)
+    free = budget_bytes - used
+    if free >= needed_bytes or not occupants:
+        return Room(fits=True, victims=(), free_bytes=free)
+    idle = [o for o in occupants if o.idle_since is not None]
+    victims = []
+    for occupant in sorted(idle, key=lambda o: (o.idle_since or 0.0, o.id)):
+        victims.append(occupant.id)
+        free += occupant.rss_bytes
+        if free >= needed_bytes:
+            return Room(fits=True, victims=tuple(victims), free_bytes=free)
+    alone = len(victims) == len(occupants)
+    return Room(fits=alone, victims=tuple(victims) if alone else (), free_bytes=free)
+
+
+def over_budget(budget_bytes: int, occupants: Sequence[Occupant]) -> str | None:
+    """Name the idle worker to stop because all of them have grown beyond the budget."""
+    if sum(occupant.rss_bytes for occupant in occupants) <= budget_bytes:
+        return None
+    idle = [o for o in occupants if o.idle_since is not None]
+    return min(idle, key=lambda o: (o.idle_since or 0.0, o.id)).id if idle else None
+
+
+class Peaks:
+    """What workers of each key have needed so far."""
+
+    def __init__(self) -> None:
+        self._bytes: dict[Hashable, int] = {}
+
+    def saw(self, key: Hashable, rss_bytes: int) -> None:
+        """Note what a worker takes."""
+        self._bytes[key] = max(rss_bytes, self._bytes.get(key, 0))
+
+    def expected_bytes(self, key: Hashable) -> int:
+        """What one is taken to need."""
+        return self._bytes.get(key, UNKNOWN_BYTES)
+
+
+def share_threads(cores: int, active: int) -> int:
+    """Threads of a worker beside ``active`` others that compute."""
+    return max(1, cores // (active + 1))

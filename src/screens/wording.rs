@@ -1,0 +1,106 @@
+//! The daemon's sentences in the words of this UI: a method is the action that calls it, a field is what
+//! the form calls it.
+
+use super::units;
+use crate::error::IpcError;
+use crate::msg::Action;
+use crate::wording::replace_names;
+
+/// What calls a method here.
+const METHODS: [(&str, Action); 7] = [
+    ("jobs.cancel", Action::Cancel),
+    ("jobs.continue", Action::Continue),
+    ("jobs.delete", Action::Delete),
+    ("jobs.log", Action::Log),
+    ("jobs.rerun", Action::Rerun),
+    ("jobs.submit", Action::New),
+    ("system.status", Action::Refresh),
+];
+
+/// What shows the answer of a method here.
+const PLACES: [(&str, &str); 3] = [
+    ("jobs.get", "Summary"),
+    ("jobs.files", "Files"),
+    ("jobs.list", "Jobs"),
+];
+
+/// Fields that the form calls otherwise.
+const FIELDS: [(&str, &str); 6] = [
+    ("resources.cpus_per_task", "threads"),
+    ("resources.memory_mib", "memory"),
+    ("resources.ntasks", "processes"),
+    ("resources.walltime_s", "time limit"),
+    ("files", "more files"),
+    ("structure", "file"),
+];
+
+/// A sentence of the daemon with the names that users of this UI know.
+#[must_use]
+pub fn speak(text: &str) -> String {
+    replace_names(text, |name, value| {
+        let known = method(name).or_else(|| field(name))?;
+        Some(match value {
+            Some(value) => format!("{known}: {}", plain(value)),
+            None => known,
+        })
+    })
+}
+
+/// An error in one line, with what to do about it.
+#[must_use]
+pub fn error_text(error: &IpcError) -> String {
+    let message = error.to_string();
+    let whole = match error.hint() {
+        Some(hint) if !message.contains(&hint) => format!("{message} ({hint})"),
+        _ => message,
+    };
+    speak(&whole)
+}
+
+fn method(name: &str) -> Option<String> {
+    let action = METHODS.iter().find(|(method, _)| *method == name);
+    let place = PLACES.iter().find(|(method, _)| *method == name);
+    let action = action.map(|(_, action)| action.info().name.to_owned());
+    action.or_else(|| place.map(|(_, place)| (*place).to_owned()))
+}
+
+fn field(name: &str) -> Option<String> {
+    if let Some((_, words)) = FIELDS.iter().find(|(field, _)| *field == name) {
+        return Some((*words).to_owned());
+    }
+    name.strip_prefix("inputs.")
+        .map(|name| units::split(name).0)
+}
+
+fn plain(value: &str) -> &str {
+    match value {
+        "true" => "yes",
+        "false" => "no",
+        value => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::speak;
+
+    #[test]
+    fn methods_and_fields_are_called_as_they_are_seen() {
+        for (text, words) in [
+            (
+                "`jobs.continue` goes on; give it more time: `resources.walltime_s`",
+                "`continue` goes on; give it more time: `time limit`",
+            ),
+            (
+                "`inputs.allow_toy_elements: true`",
+                "`allow toy elements: yes`",
+            ),
+            ("wants `inputs.fmax_ev_per_a`", "wants `fmax`"),
+            ("`engine: emt`", "`engine: emt`"),
+            ("`jobs.files` lists them", "`Files` lists them"),
+            ("nothing here", "nothing here"),
+        ] {
+            assert_eq!(speak(text), words);
+        }
+    }
+}
