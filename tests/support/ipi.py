@@ -120,9 +120,9 @@ class Overheard:
             heard.append(f"<{answer.decode().strip()}")
             return answer
 
-        def giving(self: ReplyReader) -> Any:
+        def giving(self: ReplyReader, out: Any = None) -> Any:
             heard.append("<FORCEREADY")
-            return forces(self)
+            return forces(self, out)
 
         monkeypatch.setattr(Conversation, "send", sending)
         monkeypatch.setattr(ReplyReader, "state", answering)

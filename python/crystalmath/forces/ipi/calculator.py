@@ -88,6 +88,8 @@ class IpiCalculator:
         }
         self.host: Host | None = None
         self._lock = threading.RLock()
+        self._kind = (b"", b"")
+        self._forces: Array | None = None
         self.reset()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -112,9 +114,9 @@ class IpiCalculator:
 
     def reset(self) -> None:
         """Forget the last result."""
-        self._answer: Forces | None
-        self.results: dict[str, Any]
-        self._answer, self.results, self._key = None, {}, _NOTHING
+        self._answer: Forces | None = None
+        self._key = _NOTHING
+        self._given = {"energy", "free_energy", "forces"}
 
     def todict(self) -> dict[str, Any]:
         """Return what identifies it, for the trajectories of ASE."""
@@ -135,8 +137,8 @@ class IpiCalculator:
                 directory=None if directory is None else Path(directory),
                 order=None if species is None else order_for(symbols, species),
             )
-            self._started_for = _identity(atoms)[2:]
-        elif self._started_for != _identity(atoms)[2:]:
+            self._kind, self._forces = _identity(atoms)[2:], None
+        elif self._kind != _identity(atoms)[2:]:
             raise InputRejected(
                 "i-PI cannot tell a program that species, count or periodicity have changed",
                 hint="make another calculator for these atoms",
@@ -170,7 +172,7 @@ class IpiCalculator:
         properties: Sequence[str] = ("energy",),
         system_changes: Sequence[str] = (),  # noqa: ARG002 - found out here
     ) -> None:
-        """Evaluate if the atoms have changed; ``results`` has everything, also the stress."""
+        """Evaluate if the atoms have changed; ``results`` has the properties then."""
         with self._lock:
             if atoms is not None:
                 self._update(atoms)
@@ -186,8 +188,7 @@ class IpiCalculator:
                 if not allow_calculation and self._key != _identity(atoms):
                     return None
                 self._update(atoms)
-            value = self._look_up(name)
-        return value.copy() if isinstance(value, np.ndarray) else value
+            return self._look_up(name)
 
     def get_potential_energy(
         self,
@@ -211,24 +212,36 @@ class IpiCalculator:
         key = _identity(atoms)
         if key == self._key:
             return
-        host = self.open(atoms)
+        host = self.host
+        if host is None or key[2:] != self._kind:
+            host = self.open(atoms)
         self.reset()
-        self._answer = answer = host.evaluate(atoms.arrays["positions"], atoms.cell.array)
-        self._cell, self._key = atoms.cell.array.copy(), key
-        self.results = {
-            "energy": answer.energy_ev,
-            "free_energy": answer.energy_ev,
-            "forces": answer.forces_ev_per_angstrom,
-        }
+        positions, cell = atoms.arrays["positions"], atoms.cell.array
+        self._answer = host.evaluate(positions, cell, out=self._forces)
+        self._forces = self._answer.forces_ev_per_angstrom
+        self._key = key
 
     def _look_up(self, name: str) -> Any:
         if name not in self.implemented_properties:
             raise _not_there(f"{self.quirks.title} has no {name} over i-PI")
-        if self._answer is None:
+        answer = self._answer
+        if answer is None:
             raise InputRejected("nothing has been calculated yet", field="atoms")
-        if name == "stress" and name not in self.results:
-            self.results["stress"] = self._stress(self._answer)
-        return self.results[name]
+        if name == "forces":
+            return answer.forces_ev_per_angstrom.copy()
+        if name == "stress":
+            stress = self._stress(answer)
+            self._given.add(name)
+            return stress
+        return answer.energy_ev
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """What the last evaluation gave; copies."""
+        with self._lock:
+            if self._answer is None:
+                return {}
+            return {name: self._look_up(name) for name in sorted(self._given)}
 
     def _stress(self, answer: Forces) -> Array:
         record = self.quirks
@@ -239,7 +252,7 @@ class IpiCalculator:
                 f"{record.title} gives the stress only when its input asks for it: "
                 f"{record.stress_request}, and say stress=True here"
             )
-        volume = abs(float(np.linalg.det(self._cell)))
+        volume = abs(float(np.linalg.det(np.frombuffer(self._key[1]).reshape(3, 3))))
         if volume < _FLAT_ANGSTROM3 or not any(self._key[3]):
             raise _not_there("a structure without a periodic cell has no stress")
         if (
@@ -257,7 +270,7 @@ class IpiCalculator:
 
 
 def _identity(atoms: Atoms) -> tuple[bytes, bytes, bytes, bytes]:
-    """Bytes of positions, cell, numbers and pbc: equal bytes are equal atoms."""
+    """Bytes of positions, cell, numbers and pbc; faster to compare than arrays."""
     arrays = atoms.arrays
     return (
         arrays["positions"].tobytes(),

@@ -10,6 +10,7 @@ copied on the way and the bytes may be split anywhere.
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -46,6 +47,7 @@ from crystalmath.forces.ipi.words import (
 _INT: Final = struct.Struct("<i")
 _DOUBLE: Final = struct.Struct("<d")
 _AXES: Final = "xyz"
+_MODERATE: Final = 1e300
 _SLACK_BYTES: Final = 4096
 """Room behind the expected reply: for small extras, and for what should not be there."""
 
@@ -96,7 +98,7 @@ class PositionsMessage:
         self._cell = np.frombuffer(memory, "<f8", 9, CELL_AT).reshape(3, 3)
         self._inverse = np.frombuffer(memory, "<f8", 9, INVERSE_AT).reshape(3, 3)
         self._positions = np.frombuffer(memory, "<f8", 3 * atoms, POSITIONS_AT).reshape(atoms, 3)
-        self._sent_cell: Array | None = None
+        self._sent_cell = b""
         self._per_angstrom = 1.0 / units.bohr_angstrom
         self.with_getforce = memoryview(memory)
         self.alone = self.with_getforce[:end]
@@ -106,8 +108,8 @@ class PositionsMessage:
         if self._order is not None:
             positions = positions[self._order]
         np.multiply(positions, self._per_angstrom, out=self._positions)
-        if self._sent_cell is None or (self._sent_cell != cell).any():
-            self._sent_cell = np.array(cell, float)
+        if self._sent_cell != (sent := cell.tobytes()):
+            self._sent_cell = sent
             # the wire has the vectors as columns; most programs invert the cell themselves
             self._cell[...] = cell.T * self._per_angstrom
             self._inverse[...] = np.linalg.pinv(cell).T * self._units.bohr_angstrom
@@ -135,6 +137,7 @@ class ReplyReader:
         self._atoms = atoms
         self._order = check_order(order, atoms)
         self._units = units
+        self._force_unit = units.force_ev_per_angstrom
         self._max_extras = max_extras_bytes
         self._fixed = forceready_bytes(atoms)
         self._expects_forces = False
@@ -146,8 +149,9 @@ class ReplyReader:
     def _lay_out(self, memory: bytearray) -> None:
         atoms = self._atoms
         self._memory = memoryview(memory)
-        self._forces = np.frombuffer(memory, "<f8", 3 * atoms, FORCES_AT).reshape(atoms, 3)
-        self._virial = np.frombuffer(memory, "<f8", 9, FORCES_AT + 24 * atoms).reshape(3, 3)
+        self._numbers = np.frombuffer(memory, "<f8", 3 * atoms + 9, FORCES_AT)
+        self._forces = self._numbers[: 3 * atoms].reshape(atoms, 3)
+        self._virial = self._numbers[3 * atoms :].reshape(3, 3).T
 
     def expect(self, answer: Literal["state", "forces"]) -> None:
         """Begin to read an answer."""
@@ -181,11 +185,14 @@ class ReplyReader:
     def _check_word(self) -> None:
         """Look at the word, or at what is there of it: a wrong one is not waited for."""
         have = bytes(self._memory[: min(self._have, WORD_BYTES)])
+        if have == FORCEREADY and self._expects_forces:
+            self._checked = WORD_BYTES
+            return
         if not any(word.startswith(have) for word in (*STATES, FORCEREADY)):
             raise surprise(f"{show(have)} is no word of a force program")
         if len(have) < WORD_BYTES:
             return
-        if (have == FORCEREADY) is not self._expects_forces:
+        if self._expects_forces or have == FORCEREADY:
             wanted = "FORCEREADY" if self._expects_forces else "a state"
             raise surprise(f"{show(have)} came where {wanted} belongs")
         self._checked = WORD_BYTES
@@ -219,23 +226,27 @@ class ReplyReader:
         """READY, NEEDINIT or HAVEDATA."""
         return bytes(self._memory[:WORD_BYTES])
 
-    def forces(self) -> Forces:
-        """Return the numbers, as arrays of the caller's own."""
+    def forces(self, out: Array | None = None) -> Forces:
+        """Return the numbers, as arrays of the caller's own; the forces in ``out`` if given."""
         (energy,) = _DOUBLE.unpack_from(self._memory, ENERGY_AT)
         units = self._units
-        forces: Array
-        with np.errstate(over="ignore"):  # becomes infinite, and is refused as that
-            if self._order is None:
-                forces = self._forces * units.force_ev_per_angstrom
-            else:
-                forces = np.empty_like(self._forces)
-                forces[self._order] = self._forces
-                forces *= units.force_ev_per_angstrom
-            virial = self._virial.T * units.hartree_ev
-        energy *= units.hartree_ev
-        check_finite(energy, forces, virial)
+        if not (all_moderate(self._numbers) and math.isfinite(energy)):
+            with np.errstate(over="ignore"):
+                check_finite(
+                    energy * units.hartree_ev, self._in_order(), self._virial * units.hartree_ev
+                )
+        forces = self._in_order(out)
+        virial: Array = self._virial * units.hartree_ev
         extras = bytes(self._memory[self._fixed : self._size]) if self._size > self._fixed else b""
-        return Forces(energy, forces, virial, extras)
+        return Forces(energy * units.hartree_ev, forces, virial, extras)
+
+    def _in_order(self, out: Array | None = None) -> Array:
+        forces = np.empty_like(self._forces) if out is None else out
+        if self._order is None:
+            np.multiply(self._forces, self._force_unit, out=forces)
+        else:
+            forces[self._order] = self._forces * self._force_unit
+        return forces
 
 
 class ForcesMessage:
@@ -277,6 +288,15 @@ class ForcesMessage:
             forces = forces[self._order]
         np.multiply(forces, 1.0 / units.force_ev_per_angstrom, out=self._forces)
         self._virial[...] = virial_ev.T / units.hartree_ev
+
+
+def all_moderate(numbers: Array) -> bool:
+    """Whether all are finite and so small that no unit makes them infinite.
+
+    Fast: the extremes of numbers of which one is NaN are NaN.
+    """
+    largest, smallest = np.maximum.reduce(numbers, axis=None), np.minimum.reduce(numbers, axis=None)
+    return bool(smallest > -_MODERATE and largest < _MODERATE)
 
 
 def check_finite(energy_ev: float, forces: Array, virial_ev: Array) -> None:

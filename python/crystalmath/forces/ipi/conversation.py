@@ -50,6 +50,8 @@ class Conversation:
         self.title = title
         self.program = program
         self.allowed_s = 0.0
+        self._unasked = select.poll()
+        self._unasked.register(connection, select.POLLIN)
         moment = _TIMEVAL.pack(0, int(_MOMENT_S * 1e6))
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             connection.setsockopt(socket.SOL_SOCKET, option, moment)
@@ -83,10 +85,10 @@ class Conversation:
 
     def expect_silence(self) -> None:
         """Make sure that nothing came unasked: it would be taken for the next answer."""
+        if not self._unasked.poll(0):
+            return
         try:
             stray = self.connection.recv(12, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return
         except OSError as error:
             raise self.death("waiting for the next structure") from error
         if not stray:

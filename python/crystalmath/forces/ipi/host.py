@@ -27,7 +27,13 @@ import numpy as np
 from crystalmath.errors import InputRejected, WorkerDied, WorkerTimeout
 from crystalmath.forces.ipi import quirks as known
 from crystalmath.forces.ipi.address import Door
-from crystalmath.forces.ipi.codec import Forces, PositionsMessage, ReplyReader, init_message
+from crystalmath.forces.ipi.codec import (
+    Forces,
+    PositionsMessage,
+    ReplyReader,
+    all_moderate,
+    init_message,
+)
 from crystalmath.forces.ipi.conversation import Conversation, last_lines
 from crystalmath.forces.ipi.frame import Turn, whole_virial
 from crystalmath.forces.ipi.program import Program
@@ -49,6 +55,7 @@ _COMPUTING: Final = "computing forces"
 _GREETING: Final = "answering STATUS"
 _TERM_GRACE_S: Final = 2.0
 _TICK_S: Final = 0.2
+_FAR_ANGSTROM: Final = 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +159,7 @@ class Host:
         self._lock = threading.Lock()
         self._ended: str | None = None
         self._begun = False
+        self._good_cell = b""
         self._turn: Turn | None = None
         self._positions = PositionsMessage(atoms, units=self.quirks.units, order=order)
         self._reader = ReplyReader(atoms, units=self.quirks.units, order=order)
@@ -175,14 +183,17 @@ class Host:
                 self._abandon(error)
                 raise
 
-    def evaluate(self, positions: Array, cell: Array) -> Forces:
-        """Ask for energy, forces and virial of positions (N, 3) in a cell (rows), in Å."""
+    def evaluate(self, positions: Array, cell: Array, *, out: Array | None = None) -> Forces:
+        """Ask for energy, forces and virial of positions (N, 3) in a cell (rows), in Å.
+
+        The arrays of the answer are the caller's; its forces are ``out`` where that is given.
+        """
         self._check_structure(positions, cell)
         with self._lock:
             self._check_usable()
             turn = self._fill(positions, cell)
             try:
-                return self._finish(self._exchange(), turn)
+                return self._finish(self._exchange(out), turn)
             except BaseException as error:
                 self._abandon(error)
                 raise
@@ -213,13 +224,16 @@ class Host:
                 f"this program was started for {self.atoms} atoms",
                 field="positions",
             )
-        if not np.isfinite(positions).all():
-            atom = int(np.argwhere(~np.isfinite(positions))[0][0])
+        if not all_moderate(positions):
+            atom = int(np.argwhere(~(abs(positions) < _FAR_ANGSTROM))[0][0])
             raise InputRejected(
                 f"the position of atom {atom} (counted from 0) is not finite", field="positions"
             )
-        if not np.isfinite(cell).all():
+        if self._good_cell == cell.tobytes():
+            return
+        if not all_moderate(cell):
             raise InputRejected("the cell is not finite", field="cell")
+        self._good_cell = cell.tobytes()
 
     def _check_usable(self) -> None:
         if os.getpid() != self._held.owner:
@@ -242,7 +256,7 @@ class Host:
 
     # the conversation
 
-    def _exchange(self) -> Forces:
+    def _exchange(self, out: Array | None) -> Forces:
         conversation = self._connected()
         allowed_s = self.deadlines.call_s if self._begun else self.deadlines.first
         conversation.allowed_s = allowed_s
@@ -259,7 +273,7 @@ class Host:
         self._reader.expect("forces")
         conversation.receive(self._reader, until, _COMPUTING)
         self._begun = True
-        return self._reader.forces()
+        return self._reader.forces(out)
 
     def _make_ready(self, conversation: Conversation, until: float) -> None:
         """Ask for its state; send INIT where it wants one, and only there."""
@@ -329,9 +343,12 @@ class Host:
 
     def _finish(self, result: Forces, turn: Turn | None) -> Forces:
         virial = whole_virial(result.virial_ev, self.quirks)
+        if virial is result.virial_ev and turn is None:
+            return result
         forces = result.forces_ev_per_angstrom
         if turn is not None:
-            forces, virial = turn.back(forces, virial)
+            turned, virial = turn.back(forces, virial)
+            forces[...] = turned
         return Forces(result.energy_ev, forces, virial, result.extras)
 
     def _say_goodbye(self, conversation: Conversation) -> None:

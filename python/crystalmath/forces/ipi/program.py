@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +18,7 @@ from crystalmath.errors import InputRejected
 
 TAIL_BYTES: Final = 8192
 _TICK_S: Final = 0.02
+_KILLED_S: Final = 5.0
 
 
 class Program:
@@ -45,6 +49,7 @@ class Program:
         if not command:
             raise InputRejected("the command is empty", field="command")
         self.name = name
+        self._stopping = threading.Lock()
         self._own: tempfile.TemporaryDirectory[str] | None = None
         if directory is None:
             self._own = tempfile.TemporaryDirectory(prefix="crystalmath-ipi-")
@@ -80,38 +85,47 @@ class Program:
                 ) from None
 
     def exit_code(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs."""
-        return self.process.poll()
+        """Its exit code, negative for a signal; None while it runs.
+
+        It is only looked at: until :meth:`stop` collects it, nothing else can get its number, and
+        its group can be ended without hitting a stranger.
+        """
+        if self.process.returncode is not None:
+            return self.process.returncode
+        look = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            end = os.waitid(os.P_PID, self.process.pid, look)
+        except ChildProcessError:  # somebody else collected it
+            return self.process.poll()
+        if end is None:
+            return None
+        return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end; None when it still runs then."""
-        try:
-            return self.process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return None
+        until = time.monotonic() + timeout_s
+        poll = select.poll()
+        if self.pidfd >= 0:
+            poll.register(self.pidfd, select.POLLIN)
+        while (code := self.exit_code()) is None and (left_s := until - time.monotonic()) > 0.0:
+            poll.poll(1e3 * (left_s if self.pidfd >= 0 else min(left_s, _TICK_S)))
+        return code
 
     def stop(self, grace_s: float) -> int | None:
         """TERM to it and what it started, after ``grace_s`` KILL; return its exit code."""
-        if self.exit_code() is None:
-            self._signal(signal.SIGTERM)
-            if self.wait(grace_s) is None:
-                self._signal(signal.SIGKILL)
-                self.wait(5.0)
-        self._sweep()
-        return self.exit_code()
+        with self._stopping:
+            if self.process.returncode is None:
+                if self.exit_code() is None:
+                    self._signal(signal.SIGTERM)
+                    self.wait(grace_s)
+                self._signal(signal.SIGKILL)  # also the ranks of a launcher that is gone
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(_KILLED_S)
+            return self.process.returncode
 
-    def _sweep(self) -> None:
-        """End what is left of its session, such as the ranks of a launcher that is gone."""
-        until = time.monotonic() + 1.0
-        while self._signal(signal.SIGKILL) and time.monotonic() < until:
-            time.sleep(_TICK_S)
-
-    def _signal(self, number: int) -> bool:
-        try:
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
 
     def tail(self) -> str:
         """Return the last 8 kB of what it wrote to stderr and to stdout."""

@@ -58,15 +58,18 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """Read ``NAME:UNIX``, ``HOST:PORT`` or the absolute path of a socket file.
+    """Read ``unix:NAME`` or ``NAME:UNIX``, ``unix:/PATH`` or ``/PATH``, or ``HOST:PORT``.
 
     Raises
     ------
     InputRejected
         It is neither; ``field`` is ``address``.
     """
-    if Path(text).is_absolute():
-        return Address(path=text)
+    file = text.removeprefix("unix:")
+    if Path(file).is_absolute():
+        return Address(path=file)
+    if file != text:
+        return Address(path=socket_path(file))
     name, colon, rest = text.rpartition(":")
     if colon and rest.upper() == "UNIX":
         return Address(path=socket_path(name))
@@ -74,7 +77,7 @@ def parse_address(text: str) -> Address:
         return Address(host=name.strip("[]"), port=int(rest))
     raise InputRejected(
         f"{text!r} is no address of an i-PI server",
-        hint="give NAME:UNIX, HOST:PORT or the path of a socket file",
+        hint="give unix:NAME, unix:/PATH or HOST:PORT",
         field="address",
     )
 

@@ -132,6 +132,8 @@ def test_placeholders() -> None:
     [
         ("si:UNIX", Address(path="/tmp/ipi_si")),
         ("si:unix", Address(path="/tmp/ipi_si")),
+        ("unix:si", Address(path="/tmp/ipi_si")),
+        ("unix:/run/other/socket", Address(path="/run/other/socket")),
         ("/run/other/socket", Address(path="/run/other/socket")),
         ("localhost:31415", Address(host="localhost", port=31415)),
         ("[::1]:31415", Address(host="::1", port=31415)),
