@@ -3,7 +3,7 @@
 Three rules govern it: unknown is not failed; absence is not an end; nothing is sent twice on a
 guess. :func:`reduce` looks at all observations of a job together, so their order within one poll
 does not matter, and it may be run again at any time with the same result. The numbered rules E1 to
-E10 are those of ``docs/adr/013-evidence-and-reducer.md``.
+E10 are those of ``docs/adr/014-evidence-and-reducer.md``.
 """
 
 from __future__ import annotations
@@ -212,7 +212,8 @@ def _attempt(mine: Sequence[Observation], known: Known) -> tuple[int, bool]:
     starts = {
         seen.start_at
         for seen in mine
-        if seen.source in ("squeue", "start") and seen.phase == "running" and seen.start_at
+        # not of receipts: a script begins some seconds after its nodes were given to it
+        if seen.source == "squeue" and seen.phase == "running" and seen.start_at
     }
     later = [at for at in starts if known.start_at is not None and at > known.start_at + 1.0]
     if later and attempt == known.attempt and known.state in ("RUNNING", "SUBMITTED"):

@@ -10,48 +10,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
 from typing import Final
 
+from crystalmath.services.ports_cluster import Accepted, Outcome, Rejected, Unknown, Wait
 from crystalmath.services.ports_shell import Ran
 
 CLAIM: Final = ".cm/claim"
 _KEY = re.compile(r"^cm-[0-9a-f]{12}")
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """SLURM has the job; ``cluster`` is carried by every later command when given."""
-
-    job_id: int
-    cluster: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """SLURM refuses the job for good; ``text`` is its own."""
-
-    text: str
-    hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Not submitted, try later: a limit of the site, or a controller that does not answer."""
-
-    text: str
-    limit: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """Nobody knows whether it was submitted: look for it before anything else."""
-
-    text: str
-
-
-Outcome = Accepted | Rejected | Wait | Unknown
 
 
 def job_name(uuid: str, name: str) -> str:
@@ -183,7 +148,7 @@ def read_step(ran: Ran) -> Outcome:
     head, _, rest = ran.out_text().partition("\n")
     word, _, value = head.partition(" ")
     if word != "receipt":
-        return Unknown(head[:100] or "the submit step said nothing")
+        return Unknown(head[:100] or "the submit step said nothing", at_work=word == "working")
     code = int(value) if value.strip().isdigit() else None
     return read_sbatch(code, rest, ran.err_text())
 
