@@ -18,10 +18,11 @@ from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
+from crystalmath.contract.clusters import ClusterReport, Problem
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.domain.states import TERMINAL
-from crystalmath.errors import DatabaseError
+from crystalmath.errors import DatabaseError, Unreachable
 from crystalmath.forces.pool.door import door_path
 from crystalmath.forces.pool.pool import Pool
 from crystalmath.forces.shipped import DECLARATIONS, WORKER
@@ -30,21 +31,33 @@ from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.runners.local.runner import LocalRunner
+from crystalmath.runners.shells.local import LocalShell
+from crystalmath.runners.slurm.examine import examine_slurm
+from crystalmath.runners.slurm.runner import SlurmRunner
+from crystalmath.services.cluster_desk import ClusterDesk
+from crystalmath.services.cluster_lane import LaneParts
+from crystalmath.services.cluster_lanes import Lanes, RunnerRegistry
+from crystalmath.services.clusters import ClustersParts, ClustersService
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.forces import ForcesParts, ForcesService
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
 from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_forces import ReadyEnvironment
 from crystalmath.services.ports_server import ControllerSettings, ServerPort
+from crystalmath.services.ports_shell import Shell
 from crystalmath.services.pump import Pump, PumpTiming
+from crystalmath.services.slurm import SlurmParts, SlurmService
 from crystalmath.services.steps import Steps
 from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
+from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
@@ -59,6 +72,8 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "events": EventsService,
     "jobs": JobsService,
     "codes": CodesService,
+    "clusters": ClustersService,
+    "slurm": SlurmService,
     "forces": ForcesService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
@@ -110,7 +125,21 @@ class CrystalController:
         changes = JobEvents(server.hub, time.time)
         self._store = open_store(self._database, changes)
         self._logs = LogWatch(server.hub, self._store, self._directories, settings.log_watch_s)
-        changes.on_ended = self._logs.job_ended
+        changes.on_ended = self._job_ended
+        self._clusters = SqliteClusterStore(self._store)
+        self._runners = RunnerRegistry(_cluster_runner)
+        self._lanes = Lanes(
+            LaneParts(
+                jobs=self._store,
+                store=self._clusters,
+                runner_of=self._runners.of,
+                codes=codes,
+                directories=self._directories,
+                clock=time.time,
+                version=__version__,
+                watched_logs=lambda: server.hub.watched("log:"),
+            )
+        )
         steps = Steps(
             store=self._store,
             codes=codes,
@@ -132,7 +161,11 @@ class CrystalController:
             server, self._store, codes, self._directories, self._database, cores
         )
         desk = Desk(
-            self._store, codes, WorkerStructureReader(server.run_worker, READ_STRUCTURE_S), cores
+            self._store,
+            codes,
+            WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
+            cores,
+            ClusterDesk(self._clusters, self._runners.of),
         )
         self.jobs = JobsService(
             JobsParts(
@@ -141,8 +174,21 @@ class CrystalController:
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,
-                wake=self._pump.wake,
+                wake=self._wake,
                 end_unrecorded=self._pump.end_unrecorded,
+            )
+        )
+        self.clusters = ClustersService(
+            ClustersParts(self._clusters, self._lanes, _examine, time.time)
+        )
+        self.slurm = SlurmService(
+            SlurmParts(
+                jobs=self._store,
+                store=self._clusters,
+                lanes=self._lanes,
+                runner_of=self._runners.of,
+                ending=Ending(self._store, self._directories, time.time, self._pump.end_unrecorded),
+                clock=time.time,
             )
         )
         self._pool = Pool(
@@ -178,6 +224,7 @@ class CrystalController:
         self._directories.sweep(self._store.is_known)
         self._logs.start()
         self._pump.start()
+        self._lanes.start()
         # Nobody who has just started the daemon shall wait for this.
         threading.Thread(target=self._store.hold_space, name="reserve", daemon=True).start()
 
@@ -186,8 +233,18 @@ class CrystalController:
         self.forces.close()
         self._pool.close()
         self._pump.stop()
+        self._lanes.stop()
+        self._runners.close()
         self._logs.stop()
         self._store.close()
+
+    def _wake(self) -> None:
+        self._pump.wake()
+        self._lanes.wake()
+
+    def _job_ended(self, job_id: int) -> None:
+        self._logs.job_ended(job_id)
+        self._pump.wake()  # another may have waited for it
 
     def job_counts(self) -> dict[str, int]:
         """Number of jobs by state."""
@@ -200,6 +257,33 @@ class CrystalController:
     def is_needed(self) -> bool:
         """Whether an idle daemon must stay: for jobs, open data channels, an installation."""
         return self.live_local_jobs() > 0 or self._pool.clients() > 0 or self.forces.is_busy()
+
+
+def _open_shell(record: ClusterRecord) -> Shell:
+    """The way to a cluster's host."""
+    here = (record.port, record.username, record.key_file, record.proxy_jump)
+    if record.hostname == "localhost" and here == (None, None, None, None):
+        return LocalShell(record.setup_commands)
+    raise Unreachable(
+        f"{record.hostname} cannot be reached: connections over SSH are not part of this version",
+        hint="on the login node of a cluster itself, its hostname is `localhost`",
+    )
+
+
+def _cluster_runner(record: ClusterRecord) -> SlurmRunner:
+    return SlurmRunner(record, lambda: _open_shell(record), time.time)
+
+
+def _examine(record: ClusterRecord, *, deadline_s: float) -> ClusterReport:
+    try:
+        shell = _open_shell(record)
+    except Unreachable as error:
+        problem = Problem(what=error.message, hint=error.hint)
+        return ClusterReport(reachable=False, problems=[problem])
+    try:
+        return examine_slurm(record, shell, deadline_s=deadline_s)
+    finally:
+        shell.close()
 
 
 def _driver() -> ReadyEnvironment:

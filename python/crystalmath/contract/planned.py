@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 _SEARCH = "Structure search comes with the materials providers; submit a structure file meanwhile."
-_CLUSTER = "Clusters come with the SSH and SLURM runners; jobs run on this machine meanwhile."
+_LOGIN = "Add the host key, or the key of the account, with ssh itself meanwhile."
+_ADOPT = (
+    "Jobs that others submitted are in `slurm.queue`; `jobs.import_results` takes in ended ones."
+)
 _TEMPLATES = "Templates come with the deck writers; write the input file yourself meanwhile."
 _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
 _EXTENSIONS = "Extensions come after the isolated force engines."
@@ -30,19 +33,9 @@ PLANNED: Final[dict[str, str]] = {
     "templates.list": _TEMPLATES,
     "templates.render": _TEMPLATES,
     "templates.save": _TEMPLATES,
-    "clusters.list": _CLUSTER,
-    "clusters.get": _CLUSTER,
-    "clusters.create": _CLUSTER,
-    "clusters.update": _CLUSTER,
-    "clusters.delete": _CLUSTER,
-    "clusters.test": _CLUSTER,
-    "clusters.accept_host_key": _CLUSTER,
-    "clusters.login": _CLUSTER,
-    "slurm.queue": _CLUSTER,
-    "slurm.cancel": _CLUSTER,
-    "slurm.adopt": _CLUSTER,
-    "slurm.sync": _CLUSTER,
-    "slurm.release": _CLUSTER,
+    "clusters.accept_host_key": _LOGIN,
+    "clusters.login": _LOGIN,
+    "slurm.adopt": _ADOPT,
     "workflows.available": _WORKFLOWS,
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,

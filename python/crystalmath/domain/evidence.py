@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 Source = Literal["squeue", "sacct", "scontrol", "start", "end"]
-SeenPhase = Literal["waiting", "running", "ended", "cancelled", "unchanged", "unknown"]
+SeenPhase = Literal["waiting", "running", "ended", "cancelled", "unchanged", "unknown", "absent"]
+"""``absent``: a complete poll in which the job was missing; see :func:`split_misses`."""
 
 LOST_MISSES: Final = 3
 LOST_AFTER_S: Final = 300.0
@@ -134,6 +135,23 @@ class Finding:
     attention: str | None = None
     rests_on_words: bool = False
     restarted: bool = False
+
+
+def split_misses(
+    history: Sequence[Observation],
+) -> tuple[list[Observation], list[PollMark]]:
+    """Part a job's history into what was seen of it and the polls in which it was looked for.
+
+    The history keeps a row only where something has changed: a row stands for all polls until the
+    next one.
+    """
+    seen = [one for one in history if one.phase != "absent"]
+    polls = [
+        PollMark(one.poll, one.seen_at, complete=True)
+        for one in history
+        if one.source == "squeue" and one.poll is not None
+    ]
+    return seen, polls
 
 
 def is_ours(seen: Observation, ours: Identity) -> bool:

@@ -6,7 +6,7 @@ Runners in ``runners`` implement :class:`ClusterRunner`, ``storage`` implements
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -181,15 +181,31 @@ class ClusterStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Staging:
-    """A job to bring to the cluster: its directory here holds the files."""
+class Work:
+    """What a job runs and asks for.
+
+    Attributes
+    ----------
+    argv
+        The code's program, without a launcher.
+    resources
+        The fields of ``contract.jobs.Resources``.
+    """
 
     uuid: str
     name: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    resources: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """A job to bring to the cluster: its directory here holds the files."""
+
+    work: Work
     directory: Path
     files: tuple[InputFile, ...]
-    script: Callable[[str], str]
-    """Absolute remote directory → text of ``job.sh``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +241,13 @@ class Unknown:
     ----------
     at_work
         The step that hands it over still runs.
+    claimed
+        False: nothing was handed over under this claim.
     """
 
     text: str
     at_work: bool = False
+    claimed: bool = True
 
 
 Outcome = Accepted | Rejected | Wait | Unknown
@@ -303,6 +322,18 @@ class ClusterRunner(Protocol):
     def facts(self) -> ShellFacts:
         """What the host is like."""
 
+    def render(self, work: Work, directory: str) -> str:
+        """The job script; no connection is needed.
+
+        Raises
+        ------
+        InvalidParams
+            A value that may not stand in an option; the field is named.
+        """
+
+    def full_name(self, work: Work) -> str:
+        """The job's name in the scheduler: its key, then the cleaned title."""
+
     def stage(self, staging: Staging) -> str:
         """Bring the files; returns the absolute remote directory.
 
@@ -347,9 +378,19 @@ class ClusterRunner(Protocol):
         """Close the connection."""
 
 
+class Scheduler(ClusterRunner, Protocol):
+    """A runner behind which a scheduler stands, with what its own users can do."""
+
+    def cancel_ids(self, ids: Sequence[str]) -> dict[str, CancelOutcome]:
+        """Ask for jobs to be ended, by the scheduler's ids."""
+
+    def release(self, ids: Sequence[str]) -> str | None:
+        """Release held jobs; returns what was said against it. Raises ``SlurmError``."""
+
+
 def receipt_of(end: Mapping[str, Any]) -> EndReceipt | None:
     """The end of a remote job as the code adapters know it; None when nothing is known."""
-    if not end:
+    if all(end.get(name) is None for name in ("rc", "signal", "cause")):
         return None
     return EndReceipt(
         attempt=int(end.get("attempt") or 1),

@@ -15,9 +15,17 @@ from typing import Any, Final
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.errors import SlurmError, TransferFailed, Unreachable
-from crystalmath.runners.slurm import control, history, observe, receipts, submission
+from crystalmath.runners.slurm import (
+    control,
+    history,
+    observe,
+    receipts,
+    script,
+    submission,
+)
 from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.queue import QueueRow, queue_command, read_queue
+from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports_cluster import (
     CancelOutcome,
     ClusterRecord,
@@ -27,6 +35,7 @@ from crystalmath.services.ports_cluster import (
     QueuePoll,
     Staging,
     Watched,
+    Work,
 )
 from crystalmath.services.ports_shell import MIB, Get, Got, Put, Ran, Shell, ShellFacts, TailFrom
 
@@ -34,6 +43,22 @@ COMMAND_S: Final = 30.0
 QUERY_S: Final = 60.0
 SUBMIT_S: Final = 180.0
 TRANSFER_S: Final = 3600.0
+_ASKED: Final = (
+    "nodes",
+    "ntasks",
+    "cpus_per_task",
+    "memory_mib",
+    "memory_per_cpu_mib",
+    "walltime_s",
+    "partition",
+    "account",
+    "qos",
+    "constraint",
+    "gpus",
+    "exclusive",
+    "begin",
+    "extra",
+)
 _QUEUE_CAP: Final = 32 * MIB
 _RECEIPTS_AT_ONCE: Final = 200
 _CLEAN: Final = """for cm_v in $(env | sed -n 's/^\\([A-Z_0-9]*\\)=.*/\\1/p'); do
@@ -73,10 +98,35 @@ class SlurmRunner:
             self._facts = self._on().probe(deadline_s=COMMAND_S)
         return self._facts
 
+    def render(self, work: Work, directory: str) -> str:
+        """See ``ClusterRunner.render``."""
+        record = self._record
+        asked = {name: work.resources.get(name) for name in _ASKED}
+        given = {name: value for name, value in asked.items() if value is not None}
+        defaults = {"partition": record.queue_name, "account": record.account, "qos": record.qos}
+        given = {name: value for name, value in defaults.items() if value is not None} | given
+        given["extra"] = tuple(given.get("extra") or ())
+        return script.render_script(
+            script.Request(**given),
+            script.Work(
+                uuid=work.uuid,
+                title=work.name,
+                directory=directory,
+                argv=work.argv,
+                launcher=record.launcher,
+                env=work.env,
+                setup_commands=record.setup_commands,
+            ),
+        )
+
+    def full_name(self, work: Work) -> str:
+        """See ``ClusterRunner.full_name``."""
+        return submission.job_name(work.uuid, work.name)
+
     def stage(self, staging: Staging) -> str:
         """See ``ClusterRunner.stage``."""
-        directory = self._make_directory(submission.job_key(staging.uuid))
-        script = staging.script(directory).encode()
+        directory = self._make_directory(job_key(staging.work.uuid))
+        text = self.render(staging.work, directory).encode()
         puts = [
             Put(
                 PurePosixPath(file.path),
@@ -85,21 +135,21 @@ class SlurmRunner:
             )
             for file in staging.files
         ]
-        puts.append(Put(PurePosixPath("job.sh"), content=script, mode=0o700))
+        puts.append(Put(PurePosixPath("job.sh"), content=text, mode=0o700))
         self._on().put(puts, PurePosixPath(directory), deadline_s=TRANSFER_S)
         return directory
 
     def submit(self, directory: str, name: str, claim: int) -> Outcome:
         """See ``ClusterRunner.submit``."""
-        script = submission.submit_script(
+        step = submission.submit_script(
             directory, name, cluster=self._record.slurm_cluster, claim=claim
         )
-        return submission.read_step(self._on().run(_CLEAN + script, deadline_s=SUBMIT_S))
+        return submission.read_step(self._on().run(_CLEAN + step, deadline_s=SUBMIT_S))
 
     def receipt(self, directory: str, claim: int) -> Outcome:
         """See ``ClusterRunner.receipt``."""
-        script = submission.receipt_script(directory, claim)
-        return submission.read_step(self._on().run(script, deadline_s=COMMAND_S))
+        step = submission.receipt_script(directory, claim)
+        return submission.read_step(self._on().run(step, deadline_s=COMMAND_S))
 
     def find(self, name: str, since: float) -> Found:
         """See ``ClusterRunner.find``."""
@@ -170,13 +220,16 @@ class SlurmRunner:
 
     def cancel(self, jobs: Sequence[Watched]) -> dict[int, CancelOutcome]:
         """See ``ClusterRunner.cancel``."""
-        found: dict[int, CancelOutcome] = {}
-        for at in range(0, len(jobs), control.MAX_IDS):
-            some = jobs[at : at + control.MAX_IDS]
-            ids = [str(job.scheduler_id) for job in some]
-            [command] = control.cancel_commands(ids, self._record.slurm_cluster)
-            said = control.read_cancel(self._ask(command), ids)
-            found |= {job.job_id: said[str(job.scheduler_id)] for job in some}
+        said = self.cancel_ids([str(job.scheduler_id) for job in jobs])
+        return {job.job_id: said[str(job.scheduler_id)] for job in jobs}
+
+    def cancel_ids(self, ids: Sequence[str]) -> dict[str, CancelOutcome]:
+        """See ``Scheduler.cancel_ids``."""
+        found: dict[str, CancelOutcome] = {}
+        for at in range(0, len(ids), control.MAX_IDS):
+            some = ids[at : at + control.MAX_IDS]
+            [command] = control.cancel_commands(some, self._record.slurm_cluster)
+            found |= control.read_cancel(self._ask(command), some)
         return found
 
     def listing(self, directory: str) -> list[Listed] | None:
@@ -236,13 +289,11 @@ class SlurmRunner:
 
     def _make_directory(self, key: str) -> str:
         """Make the job's directory; the work directory's variables are expanded there."""
-        base = self._record.remote_workdir
-        place = '"$HOME"' + _quoted(base[1:]) if base.startswith("~") else _quoted(base)
-        script = (
-            f"d={place}/{shlex.quote(key)}\n"
+        making = (
+            f"d={expandable(self._record.remote_workdir)}/{shlex.quote(key)}\n"
             'mkdir -p -m 700 "$d" && mkdir -p -m 700 "$d/.cm" && cd "$d" && pwd -P'
         )
-        ran = self._on().run(script, deadline_s=COMMAND_S)
+        ran = self._on().run(making, deadline_s=COMMAND_S)
         lines = ran.out_text().splitlines()
         if ran.rc is None or not ran.complete:
             raise Unreachable("the connection was lost while the job's directory was made")
@@ -275,8 +326,14 @@ class SlurmRunner:
         )
 
 
+def expandable(path: str) -> str:
+    """Quote a path for the shell so that a leading ``~`` and ``$NAME`` are expanded, only."""
+    if path.startswith("~"):
+        return '"$HOME"' + _quoted(path[1:])
+    return _quoted(path)
+
+
 def _quoted(path: str) -> str:
-    """Quote a path for the shell so that only ``$NAME`` is expanded."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`")
     return '"' + escaped.replace("$(", "\\$(") + '"'
 

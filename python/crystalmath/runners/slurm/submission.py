@@ -12,6 +12,7 @@ import re
 import shlex
 from typing import Final
 
+from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports_cluster import Accepted, Outcome, Rejected, Unknown, Wait
 from crystalmath.services.ports_shell import Ran
 
@@ -26,11 +27,6 @@ def job_name(uuid: str, name: str) -> str:
     """
     clean = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-")[:40]
     return f"{job_key(uuid)}.{clean}" if clean else job_key(uuid)
-
-
-def job_key(uuid: str) -> str:
-    """``cm-`` and 12 hexadecimal digits of the job's uuid."""
-    return "cm-" + uuid.replace("-", "")[-12:]
 
 
 def key_of(name: str) -> str | None:
@@ -148,7 +144,11 @@ def read_step(ran: Ran) -> Outcome:
     head, _, rest = ran.out_text().partition("\n")
     word, _, value = head.partition(" ")
     if word != "receipt":
-        return Unknown(head[:100] or "the submit step said nothing", at_work=word == "working")
+        return Unknown(
+            head[:100] or "the submit step said nothing",
+            at_work=word == "working",
+            claimed=word != "unclaimed",
+        )
     code = int(value) if value.strip().isdigit() else None
     return read_sbatch(code, rest, ran.err_text())
 
