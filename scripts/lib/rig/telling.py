@@ -11,6 +11,7 @@ each of which a list of jobs shows as well. What remains of the arguments is the
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sys
 import threading
@@ -60,8 +61,10 @@ class Teller:
 def serve(path: str, engine: Engine, changes: JobEvents) -> None:
     """Change jobs as asked, one connection after the other."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(path)
+    early = f"{path}~"
+    listener.bind(early)
     listener.listen()
+    os.rename(early, path)  # who sees the path can connect
     while True:
         connection, _ = listener.accept()
         with connection, connection.makefile("rb") as lines:
