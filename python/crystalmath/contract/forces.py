@@ -352,6 +352,10 @@ class EngineDoctorParams(Params):
     dtype: Dtype | None = Field(default=None, description=_DTYPE)
     device: Device = Field(default="cpu", description=_DEVICE)
     options: Options = Field(default_factory=dict, description=_OPTIONS)
+    renew: bool = Field(
+        default=False,
+        description="Forget what was found before, and keep what is found now.",
+    )
 
 
 class EngineCheck(Model):
@@ -373,6 +377,10 @@ class EngineDoctorResult(Model):
     )
     usable: list[PropertyName] = Field(
         default_factory=list, description="Properties that passed their checks."
+    )
+    withheld: dict[str, str] = Field(
+        default_factory=dict,
+        description="Property → why it is switched off from now on.",
     )
     checks: list[EngineCheck] = Field(description="In the order they were made.")
     elapsed_s: float = Field(description="Seconds it took.")

@@ -48,6 +48,10 @@ class Launch:
         Imported before anything else.
     max_structures, max_atoms
         The size of one request; a single structure may be larger.
+    withheld
+        Property → why it is not given although the engine has it.
+    reference
+        A structure with its numbers, which the engine must give again.
     """
 
     environment: ReadyEnvironment
@@ -60,6 +64,8 @@ class Launch:
     deadlines: Deadlines = field(default_factory=Deadlines)
     max_structures: int = 64
     max_atoms: int = 20_000
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    reference: Mapping[str, Any] | None = None
 
     def config(self) -> dict[str, Any]:
         """Return the CONFIG message."""
@@ -78,6 +84,8 @@ class Launch:
             "deadlines": {k: deadlines[k] for k in ("call_s", "first_call_s", "first_call_factor")},
             "max_structures": self.max_structures,
             "max_atoms": self.max_atoms,
+            "withheld": dict(self.withheld),
+            "reference": None if self.reference is None else dict(self.reference),
         }
 
     def identity(self, capabilities: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,6 +109,12 @@ class LeanCalculator:
         """What each term's worker said after loading."""
         return [dict(connection.capabilities) for connection in self._connected().connections]
 
+    @property
+    def connected(self) -> bool:
+        """Whether its connections are there and whole."""
+        with self._lock:
+            return self._terms is not None and self._terms.usable
+
     # --- the protocol of ASE --------------------------------------------------------------------
 
     def get_potential_energy(self, atoms: Any = None, force_consistent: bool = False) -> float:
@@ -274,7 +280,7 @@ class LeanCalculator:
         if terms is None or self._pid != os.getpid():
             terms = self._connected()
         if not terms.mask & bit:
-            raise _not_given(f"{terms.name} gives no {name}")
+            raise _not_given(terms.lacks(name))
         if self._checked != (key.numbers, key.pbc, key.info):
             self._check(terms, atoms, "structure")
             self._checked = (key.numbers, key.pbc, key.info)

@@ -33,6 +33,8 @@ class Terms:
     ----------
     mask, properties
         What all terms together give.
+    withheld
+        Property → why a term does not give it although its engine has it.
     arrays
         Property → array of the last answer.
     """
@@ -48,6 +50,9 @@ class Terms:
         self.toy_elements = sorted(
             {e for c in self.connections for e in c.capabilities.get("toy_elements") or ()}
         )
+        self.withheld: dict[str, str] = {}
+        for connection in self.connections:
+            self.withheld.update(connection.capabilities.get("withheld") or {})
         # A key is for the term that knows it; one that no term knows is an error.
         self._info_keys = [set(c.capabilities.get("info_keys") or ()) for c in self.connections]
         self._single = self.connections[0] if len(self.connections) == 1 else None
@@ -79,11 +84,16 @@ class Terms:
         for name in properties:
             if not self.mask & wire.BITS.get(name, 0):
                 raise InputRejected(
-                    f"{self.name} gives no {name}",
+                    self.lacks(name),
                     hint=f"it gives {', '.join(self.properties)}",
                     field="properties",
                 )
         return wire.mask_of(properties)
+
+    def lacks(self, name: str) -> str:
+        """Say that a property is not given, and why if that is known."""
+        why = self.withheld.get(name)
+        return f"{self.name} gives no {name}" + (f": switched off, as {why}" if why else "")
 
     def check_info(self, info: str, where: str) -> None:
         """Refuse info that no term reads; raises ``InputRejected``."""

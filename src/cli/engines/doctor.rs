@@ -19,12 +19,16 @@ pub struct Args {
     /// Which model, and where it runs.
     #[command(flatten)]
     pub model: ModelArgs,
+    /// Forget what was found before, and keep what is found now
+    #[arg(long)]
+    pub renew: bool,
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     let mut given = Given::default();
     given.text("engine", Some(&args.engine));
     args.model.fill(&mut given)?;
+    given.put("renew", args.renew.then_some(true.into()));
     let raw = session.ask("forces.doctor", given.object())?;
     let reply: Reply<EngineDoctorResult> =
         serde_json::from_value(raw.clone()).map_err(|error| {
@@ -56,6 +60,12 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         lines.extend(found.identity.as_ref().map(origin));
         let usable: Vec<&str> = found.usable.iter().map(PropertyName::as_str).collect();
         lines.push(format!("usable: {}", usable.join(" ")));
+        let mut withheld: Vec<_> = found.withheld.iter().collect();
+        withheld.sort();
+        lines.extend(withheld.iter().map(|(name, why)| {
+            let line = format!("{name} is switched off from now on: {why}");
+            text::wrap(&line, text::WIDTH, "  ")
+        }));
         lines.join("\n")
     })?;
     Ok(u8::from(!found.ok))

@@ -7,6 +7,7 @@ from typing import Final
 
 from crystalmath.errors import (
     CrystalMathError,
+    EngineChanged,
     InputRejected,
     NotFound,
     OutOfMemory,
@@ -20,7 +21,7 @@ from crystalmath.forces.reported import how_it_ended
 from crystalmath.services.ports_forces import CrashReport
 from crystalmath.services.ports_pool import Crash
 
-OWN_FAULT: Final = (InputRejected, UnsupportedSpecies, NotFound)
+OWN_FAULT: Final = (InputRejected, UnsupportedSpecies, NotFound, EngineChanged)
 """Errors of whoever asked: trying again gives the same, and says nothing about the engine."""
 
 

@@ -57,9 +57,12 @@ class Desk:
         """Refuse what the engine cannot do, or what is too much for one turn; raises ``Fault``."""
         missing = wire.names_of(header.mask & ~self._mask)
         if missing:
+            reason = self.capabilities.withheld.get(missing[0])
             raise Fault(
                 "input_rejected",
-                f"the engine gives no {', '.join(missing)}",
+                f"the engine gives no {', '.join(missing)}"
+                if reason is None
+                else f"{missing[0]} is switched off: {reason}",
                 hint=f"it gives {', '.join(self.capabilities.properties)}",
                 field="properties",
             )

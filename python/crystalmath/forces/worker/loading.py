@@ -9,6 +9,7 @@ from . import declaration
 from .desk import Desk, Limits
 from .object_engine import ObjectEngine
 from .page import StatusPage
+from .reference import check_reference
 from .trial import Capabilities, candidates, try_properties, warm_structure
 
 
@@ -31,7 +32,13 @@ def load_desk(
         names, missing = try_properties(engine, warm, names, capabilities.members)
         notes += [f"not given, although declared: {text}" for text in missing]
         capabilities.tried = True
-    capabilities.properties = tuple(names)
+    withheld = {n: str(why) for n, why in (config.get("withheld") or {}).items() if n in names}
+    names = [name for name in names if name not in withheld]
+    notes += [f"{name} is switched off: {why}" for name, why in withheld.items()]
+    capabilities.properties, capabilities.withheld = tuple(names), withheld
+    if config.get("reference"):
+        page.enter("comparing")
+        check_reference(engine, config["reference"])
     limits = _limits(config)
     answer = {
         "properties": list(names),
@@ -43,6 +50,7 @@ def load_desk(
         "device": config.get("device") or "cpu",
         "package": declaration.package(path),
         "versions": declaration.versions(path),
+        "withheld": withheld,
         "batch": engine.batch,
         "tried": capabilities.tried,
         "notes": notes,
