@@ -215,10 +215,6 @@ class ClusterIdParams(Params):
     id: ClusterRef = Field(description="Name or number of the cluster.")
 
 
-class NoParams(Params):
-    pass
-
-
 class ClusterView(Model):
     """A cluster, with what the daemon has learned of it."""
 

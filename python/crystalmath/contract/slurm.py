@@ -97,7 +97,7 @@ class SchedulerOutcome(Model):
     job: int | None = Field(default=None, description="Our number, for jobs that are known here.")
 
 
-class OutcomesMeta(Model):
+class SchedulerOutcomesMeta(Model):
     total: int = Field(description="Number of outcomes.")
     trouble: str | None = Field(default=None, description="What the scheduler said against it.")
 

@@ -133,7 +133,14 @@ def _candidates(annotation: Any, name: str, n: int) -> Sequence[Any]:
         bool: (True,),
         int: (n, 1),
         float: (n + 0.5, 0.5),
-        str: (name, f"example {name}", f"/data/{name}"),
+        str: (
+            name,
+            f"example {name}",
+            f"/data/{name}",
+            f"{name} -n {{n}}",
+            f"--{name}",
+            str(8100 + n),
+        ),
         datetime: ((EPOCH + timedelta(seconds=n)).strftime("%Y-%m-%dT%H:%M:%SZ"),),
     }
     return by_type[annotation]
