@@ -5,10 +5,12 @@
 //! the daemon's `result` object, `{"status": "ok", "data": …}` of the same shape where no daemon is
 //! asked, or `{"error": …}`.
 
+mod adopt;
 mod call;
 mod cancel;
 mod cat;
 mod changes;
+mod clusters;
 mod codes;
 mod completions;
 mod continuation;
@@ -25,6 +27,8 @@ mod output;
 mod overview;
 mod params;
 mod plain;
+mod question;
+mod queue;
 mod read;
 mod rerun;
 mod results;
@@ -117,6 +121,12 @@ pub enum Command {
     Codes(codes::Args),
     /// Force engines: install, evaluate, workers, checks
     Engines(Box<engines::Args>),
+    /// Machines that jobs can be sent to: describe, try, change
+    Clusters(Box<clusters::Args>),
+    /// List the jobs of a cluster as its scheduler sees them
+    Queue(queue::Args),
+    /// Follow a job that was submitted to a cluster by hand
+    Adopt(adopt::Args),
     /// Print the completions of a shell
     Completions(completions::Args),
     /// Write the manual pages into a directory
@@ -164,6 +174,9 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Doctor => doctor::run(session),
         Command::Codes(args) => codes::run(session, &args),
         Command::Engines(args) => engines::run(session, &args),
+        Command::Clusters(args) => clusters::run(session, &args),
+        Command::Queue(args) => queue::run(session, &args),
+        Command::Adopt(args) => adopt::run(session, &args),
         Command::Completions(args) => completions::run(session, &args, Cli::command()),
         Command::Man(args) => man::run(session, &args, Cli::command()),
     }

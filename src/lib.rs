@@ -3,12 +3,14 @@
 pub mod app;
 #[cfg(feature = "ipc")]
 pub mod cli;
+pub mod clusters;
 pub mod config;
 pub mod error;
 #[cfg(feature = "ipc")]
 pub mod ipc;
 pub mod keymap;
 pub mod msg;
+pub mod queue;
 pub mod rpc;
 pub mod runtime;
 pub mod screens;

@@ -5,7 +5,17 @@
 use crate::rpc::METHODS;
 
 /// The commands, by the method that each one calls; `ID` stands for a job.
-const COMMANDS: [(&str, &str); 26] = [
+const COMMANDS: [(&str, &str); 37] = [
+    (
+        "clusters.accept_host_key",
+        "clusters accept-host-key CLUSTER",
+    ),
+    ("clusters.create", "clusters add CLUSTER"),
+    ("clusters.delete", "clusters remove CLUSTER"),
+    ("clusters.get", "clusters show CLUSTER"),
+    ("clusters.list", "clusters"),
+    ("clusters.test", "clusters test CLUSTER"),
+    ("clusters.update", "clusters edit CLUSTER"),
     ("codes.list", "codes"),
     ("codes.read_output", "read PATH"),
     ("forces.doctor", "engines doctor ENGINE"),
@@ -30,6 +40,10 @@ const COMMANDS: [(&str, &str); 26] = [
     ("jobs.read_file", "cat ID FILE"),
     ("jobs.rerun", "rerun ID"),
     ("jobs.submit", "submit"),
+    ("slurm.adopt", "adopt CLUSTER JOBID"),
+    ("slurm.cancel", "queue cancel CLUSTER JOBID"),
+    ("slurm.queue", "queue CLUSTER"),
+    ("slurm.release", "queue release CLUSTER JOBID"),
     ("system.doctor", "doctor"),
     ("rpc.discover", "call rpc.discover"),
 ];
@@ -64,10 +78,15 @@ pub fn replace_names(text: &str, say: impl Fn(&str, Option<&str>) -> Option<Stri
 pub fn command(method: &str, job: Option<i64>) -> Option<String> {
     let known = COMMANDS.iter().find(|known| known.0 == method);
     match (known, job) {
-        (Some((_, command)), Some(job)) => Some(format!(
-            "crystalmath {}",
-            command.replace("ID", &job.to_string())
-        )),
+        (Some((_, command)), Some(job)) => {
+            let job = job.to_string();
+            let words = command.split(' ');
+            let words = words.map(|word| if word == "ID" { &job } else { word });
+            Some(format!(
+                "crystalmath {}",
+                words.collect::<Vec<_>>().join(" ")
+            ))
+        }
         (Some((_, command)), None) => Some(format!("crystalmath {command}")),
         (None, _) => METHODS
             .iter()

@@ -59,6 +59,16 @@ impl Failure {
         }
     }
 
+    /// The same, with the arguments of this command in place of those that mostly fill these
+    /// fields.
+    #[must_use]
+    pub fn naming(self, arguments: &[(&str, &str)]) -> Self {
+        match self {
+            Self::Ipc(error) => Self::Ipc(wording::with_arguments(error, arguments)),
+            other => other,
+        }
+    }
+
     /// The exit code of the program.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
@@ -81,7 +91,8 @@ impl Failure {
                     document["message"] = json!(wording::faults(error).join("; "));
                     document["hint"] = json!(wording::hint(error));
                 }
-                if let Some(argument) = error.field().and_then(wording::argument) {
+                let named = |field| wording::argument_of(error, field);
+                if let Some(argument) = error.field().and_then(named) {
                     document["argument"] = json!(argument);
                 }
                 document

@@ -79,6 +79,60 @@ pub struct ResourceArgs {
     /// Time limit, as SLURM reads it: 30 (minutes), 30:00, 1:00:00, 1-12
     #[arg(long, value_name = "TIME")]
     pub walltime: Option<String>,
+    /// What a scheduler needs beside that.
+    #[command(flatten)]
+    pub scheduler: SchedulerArgs,
+}
+
+/// What only a cluster with a scheduler has.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "On a cluster with SLURM")]
+pub struct SchedulerArgs {
+    /// Nodes
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u32>,
+    /// Partition; the cluster's when left out
+    #[arg(long, value_name = "PARTITION")]
+    pub partition: Option<String>,
+    /// Account; the cluster's when left out
+    #[arg(long, value_name = "ACCOUNT")]
+    pub account: Option<String>,
+    /// QOS; the cluster's when left out
+    #[arg(long, value_name = "QOS")]
+    pub qos: Option<String>,
+    /// GPUs of each node: 2, or a100:2
+    #[arg(long, value_name = "GPUS")]
+    pub gpus: Option<String>,
+    /// Memory for each core instead of each node, like 2G
+    #[arg(long, value_name = "SIZE", conflicts_with = "memory")]
+    pub memory_per_cpu: Option<String>,
+    /// What the nodes must have
+    #[arg(long, value_name = "FEATURES")]
+    pub constraint: Option<String>,
+    /// Whole nodes
+    #[arg(long)]
+    pub exclusive: bool,
+    /// Not before this time, as sbatch takes it: now+1hour
+    #[arg(long, value_name = "TIME")]
+    pub begin: Option<String>,
+    /// A further option of sbatch, like --sbatch=--mail-type=END; repeat for more
+    #[arg(long = "sbatch", value_name = "OPTION", allow_hyphen_values = true)]
+    pub extra: Vec<String>,
+}
+
+impl SchedulerArgs {
+    fn fill(&self, given: &mut Given) {
+        given.put("nodes", self.nodes.map(Value::from));
+        given.text("partition", self.partition.as_ref());
+        given.text("account", self.account.as_ref());
+        given.text("qos", self.qos.as_ref());
+        given.text("gpus", self.gpus.as_ref());
+        given.text("memory_per_cpu_mib", self.memory_per_cpu.as_ref());
+        given.text("constraint", self.constraint.as_ref());
+        given.put("exclusive", self.exclusive.then_some(Value::Bool(true)));
+        given.text("begin", self.begin.as_ref());
+        given.list("extra", &self.extra);
+    }
 }
 
 impl ResourceArgs {
@@ -90,6 +144,7 @@ impl ResourceArgs {
         given.put("cpus_per_task", self.cpus.map(Value::from));
         given.put("memory_mib", self.memory.clone().map(Value::from));
         given.put("walltime_s", self.walltime.clone().map(Value::from));
+        self.scheduler.fill(&mut given);
         given.some()
     }
 }

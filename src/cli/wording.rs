@@ -5,34 +5,67 @@ use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-const ARGUMENTS: [(&str, &str); 27] = [
+const ARGUMENTS: [(&str, &str); 60] = [
+    ("account", "--account"),
     ("after", "--after"),
     ("client_token", ""),
     ("cluster", "--cluster"),
     ("code", "--code"),
+    ("codes", "--code"),
     ("dry_run", "--dry-run"),
     ("engine", "--engine"),
     ("files", "FILE"),
+    ("fingerprint", "--fingerprint"),
+    ("hostname", "--host"),
     ("id", "ID"),
     ("ids", "ID"),
     ("inputs", "--param"),
+    ("job_id", "JOBID"),
+    ("job_ids", "JOBID"),
+    ("key_file", "--key"),
+    ("kind", "--kind"),
+    ("launcher", "--launcher"),
     ("limit", "--limit"),
+    ("max_concurrent", "--max-jobs"),
+    ("max_retrieve_mib", "--max-fetch"),
+    ("min_poll_s", "--min-poll"),
     ("model", "--model"),
     ("name", "--name"),
     ("path", "PATH"),
+    ("port", "--port"),
+    ("proxy_jump", "--jump"),
+    ("qos", "--qos"),
+    ("query_budget", "--queries"),
+    ("queue_name", "--partition"),
+    ("remote_workdir", "--workdir"),
+    ("resources.account", "--account"),
+    ("resources.begin", "--begin"),
+    ("resources.constraint", "--constraint"),
     ("resources.cpus_per_task", "--cpus"),
+    ("resources.exclusive", "--exclusive"),
+    ("resources.extra", "--sbatch"),
+    ("resources.gpus", "--gpus"),
     ("resources.memory_mib", "--memory"),
+    ("resources.memory_per_cpu_mib", "--memory-per-cpu"),
+    ("resources.nodes", "--nodes"),
     ("resources.ntasks", "--ntasks"),
+    ("resources.partition", "--partition"),
+    ("resources.qos", "--qos"),
     ("resources.walltime_s", "--walltime"),
     ("search", "--search"),
+    ("setup_commands", "--setup"),
+    ("shell", "--shell"),
+    ("slurm_cluster", "--slurm-cluster"),
     ("sort", "--sort"),
     ("state", "--state"),
     ("stream", "--stream"),
     ("structure", "FILE"),
+    ("submit_budget", "--submissions"),
     ("tags", "--tag"),
     ("tail", "--tail"),
     ("task", "--task"),
     ("text", "PATH"),
+    ("username", "--user"),
 ];
 
 /// What the user of the command line knows a field as; `None` for one that no argument fills.
@@ -77,10 +110,38 @@ fn flag(field: &str, value: Option<&str>) -> Option<String> {
     })
 }
 
+/// Where an error keeps what the arguments of its command are, by the fields that they fill.
+const OWN: &str = "arguments";
+
+/// The error, with the arguments of a command in place of those that mostly fill these fields.
+#[must_use]
+pub fn with_arguments(mut error: IpcError, arguments: &[(&str, &str)]) -> IpcError {
+    if let IpcError::Rpc { data, .. } = &mut error
+        && data.is_object()
+    {
+        for (field, argument) in arguments {
+            if data[OWN][field].is_null() {
+                data[OWN][field] = (*argument).into();
+            }
+        }
+    }
+    error
+}
+
+/// What the user of the command knows a field as, of which this error is.
+#[must_use]
+pub fn argument_of(error: &IpcError, field: &str) -> Option<String> {
+    let own = match error {
+        IpcError::Rpc { data, .. } => data[OWN][field].as_str(),
+        _ => None,
+    };
+    own.map_or_else(|| argument(field), |own| Some(own.to_owned()))
+}
+
 /// What is wrong with one argument: the sentence, behind the argument's name where it has one or
 /// where that must be said in any case.
-fn fault(field: Option<&str>, message: &str, always: bool) -> String {
-    let Some(field) = field else {
+fn fault(field: Option<(&str, Option<String>)>, message: &str, always: bool) -> String {
+    let Some((field, known)) = field else {
         return speak(message, None);
     };
     let sentence = message
@@ -88,7 +149,7 @@ fn fault(field: Option<&str>, message: &str, always: bool) -> String {
         .and_then(|rest| rest.strip_prefix(": "))
         .unwrap_or(message);
     let sentence = speak(sentence, None);
-    match argument(field) {
+    match known {
         Some(argument) if always || !is_positional(&argument) => {
             format!("{argument}: {sentence}")
         }
@@ -119,16 +180,17 @@ pub fn faults(error: &IpcError) -> Vec<String> {
         IpcError::Rpc { data, .. } => data["fields"].as_array(),
         _ => None,
     };
+    let named = |field| (field, argument_of(error, field));
     let said: Vec<String> = fields
         .into_iter()
         .flatten()
         .filter_map(|fault_of| {
             let field = fault_of["field"].as_str().filter(|field| !field.is_empty());
-            Some(fault(field, fault_of["message"].as_str()?, true))
+            Some(fault(field.map(named), fault_of["message"].as_str()?, true))
         })
         .collect();
     if said.is_empty() {
-        vec![fault(error.field(), &message, false)]
+        vec![fault(error.field().map(named), &message, false)]
     } else {
         said
     }
@@ -173,7 +235,10 @@ mod tests {
             ("resources.walltime_s", Some("--walltime")),
             ("changes.resources.walltime_s", Some("--walltime")),
             ("resources.cpus_per_task", Some("--cpus")),
-            ("resources.nodes", None),
+            ("resources.nodes", Some("--nodes")),
+            ("resources.nothing", None),
+            ("hostname", Some("--host")),
+            ("codes.espresso", Some("--code")),
             ("name", Some("--name")),
             ("names", None),
             ("inputs", Some("--param")),
@@ -242,7 +307,12 @@ mod tests {
             (
                 Some("resources.nodes"),
                 "this machine is one node",
-                "resources.nodes: this machine is one node",
+                "--nodes: this machine is one node",
+            ),
+            (
+                Some("resources.nothing"),
+                "is not known",
+                "resources.nothing: is not known",
             ),
             (
                 Some("nowhere"),
@@ -251,10 +321,11 @@ mod tests {
             ),
             (None, "see `jobs.get`", "see `crystalmath show ID`"),
         ] {
+            let field = field.map(|field| (field, argument(field)));
             assert_eq!(fault(field, message, false), expected);
         }
         assert_eq!(
-            fault(Some("id"), "must be at least 1", true),
+            fault(Some(("id", argument("id"))), "must be at least 1", true),
             "ID: must be at least 1"
         );
     }

@@ -6,6 +6,8 @@ mod bridge;
 #[cfg(feature = "ipc")]
 mod client;
 #[cfg(feature = "ipc")]
+mod clusters;
+#[cfg(feature = "ipc")]
 mod codec;
 #[cfg(feature = "ipc")]
 mod codes;
@@ -26,6 +28,8 @@ mod outcomes;
 mod paths;
 #[cfg(feature = "ipc")]
 mod plain;
+#[cfg(feature = "ipc")]
+mod queue;
 #[cfg(feature = "ipc")]
 mod refusals;
 mod ui;

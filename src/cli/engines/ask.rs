@@ -1,9 +1,10 @@
 //! Asking before something large is fetched.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 use super::size;
 use crate::cli::output::Failure;
+use crate::cli::question;
 
 /// Whether the user agrees beforehand.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -34,16 +35,9 @@ impl Agreement {
                 format!("agree with --yes, or first: crystalmath engines install {engine} --yes"),
             ));
         }
-        eprint!(
-            "The engine {engine} is not installed; {much} would be fetched. Install it? [y/N] "
-        );
-        // A closed stderr is no reason to stop.
-        let _ = std::io::stderr().flush();
-        let mut answer = String::new();
-        std::io::stdin()
-            .read_line(&mut answer)
-            .map_err(|error| Failure::Io("no answer can be read".into(), error))?;
-        if matches!(answer.trim(), "y" | "Y" | "yes") {
+        let asked =
+            format!("The engine {engine} is not installed; {much} would be fetched. Install it?");
+        if question::ask(&asked)? {
             return Ok(());
         }
         Err(Failure::usage(
