@@ -11,7 +11,7 @@ mod rows;
 mod view;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -63,10 +63,11 @@ pub struct Engines {
     opened: bool,
     scroll: usize,
     checks: Checks,
-    /// Engines whose installation was asked for, until the daemon answers.
-    asked: BTreeSet<String>,
-    /// Workers that were told to stop, until they are gone.
-    stopping: BTreeSet<String>,
+    /// Engines whose installation was asked for, until the daemon answers, by the number of the call.
+    asked: BTreeMap<i64, String>,
+    /// Workers that were told to stop, until they are gone, in the same way.
+    stopping: BTreeMap<i64, String>,
+    calls: i64,
     /// What a question or a list to choose from is about.
     plan: Option<Plan>,
     checking: Option<String>,
@@ -133,11 +134,11 @@ impl Engines {
     }
 
     fn is_asked(&self, engine: &str) -> bool {
-        self.asked.contains(engine)
+        self.asked.values().any(|asked| asked == engine)
     }
 
     fn is_stopping(&self, worker: &str) -> bool {
-        self.stopping.contains(worker)
+        self.stopping.values().any(|stopping| stopping == worker)
     }
 
     /// Change the rows; the cursor stays on what it is on.
@@ -158,8 +159,8 @@ impl Engines {
         let now = cx.now();
         let ended = self.keeping_place(cx, |screen| screen.rows.tell(news, now));
         let rows = &self.rows;
-        let runs = |id: &String| rows.workers.get(id).is_some_and(runs);
-        self.stopping.retain(runs);
+        self.stopping
+            .retain(|_, id| rows.workers.get(id).is_some_and(runs));
         for task in &ended {
             act::tell_ended(task, cx);
         }
@@ -327,7 +328,7 @@ impl Screen for Engines {
                     let now = cx.now();
                     self.keeping_place(cx, |screen| screen.rows.take(method, result, now));
                 }
-                slot => self.done(slot, result, cx),
+                slot => self.done(slot, *tag, result, cx),
             },
             Event::Answered { token, yes: true } => self.agreed(*token, cx),
             Event::Picked { token, names } => self.picked(*token, names, cx),

@@ -255,7 +255,10 @@ impl Engines {
                         "forces.stop",
                         json!({"worker": worker, "mode": mode}),
                     );
-                    self.stopping.insert(worker);
+                    self.calls += 1;
+                    let params = json!({"worker": worker, "mode": mode});
+                    cx.send(STOP, self.calls, "forces.stop", params);
+                    self.stopping.insert(self.calls, worker);
                     cx.redraw();
                 }
             }
@@ -273,14 +276,15 @@ impl Engines {
         match token {
             ASK_INSTALL => {
                 if let Some(plan) = self.plan.take() {
-                    cx.send(INSTALL, 0, "forces.install", plan.params());
-                    self.asked.insert(plan.engine);
+                    self.calls += 1;
+                    cx.send(INSTALL, self.calls, "forces.install", plan.params());
+                    self.asked.insert(self.calls, plan.engine);
                     cx.redraw();
                 }
             }
             ASK_END_INSTALL => {
                 if let Some(task) = self.ending.take() {
-                    cx.send(STOP, 1, "forces.stop", json!({"task": task}));
+                    cx.send(STOP, 0, "forces.stop", json!({"task": task}));
                 }
             }
             ASK_REMOVE => cx.send(REMOVE, 0, "forces.gc", json!({"apply": true})),
@@ -289,11 +293,20 @@ impl Engines {
     }
 
     /// Take in the answer of something that was to be done.
-    pub(super) fn done(&mut self, slot: &str, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
+    pub(super) fn done(
+        &mut self,
+        slot: &str,
+        tag: i64,
+        result: &Result<Value, IpcError>,
+        cx: &mut Cx<'_>,
+    ) {
         match (slot, result) {
-            (INSTALL, result) => self.install_answered(result, cx),
+            (INSTALL, result) => {
+                self.asked.remove(&tag);
+                self.install_answered(result, cx);
+            }
             (STOP, Err(error)) => {
-                self.stopping.clear();
+                self.stopping.remove(&tag);
                 cx.toast(Tone::Bad, format!("not stopped: {}", error_text(error)));
             }
             // What becomes of it is told, where the daemon tells.
@@ -310,7 +323,6 @@ impl Engines {
     }
 
     fn install_answered(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
-        self.asked.clear();
         match result {
             Ok(value) => {
                 let reply: Reply<InstallResult> =

@@ -193,8 +193,8 @@ impl Rows {
                 let known = self.busy.get(&worker.id).copied();
                 let since = worker.busy_s.map(|seconds| now - seconds);
                 // What is told later of the same request must not make it jump.
-                let since = known.filter(|known| Some(*known) < since).or(since)?;
-                Some((worker.id.clone(), since))
+                let same = |known: &f64| since.is_some_and(|since| (since - known).abs() < 1.0);
+                Some((worker.id.clone(), known.filter(same).or(since)?))
             })
             .collect();
     }
