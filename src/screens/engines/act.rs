@@ -249,12 +249,6 @@ impl Engines {
             }
             (PICK_STOP, [mode]) if !mode.is_empty() => {
                 if let Some(worker) = self.ending.take() {
-                    cx.send(
-                        STOP,
-                        0,
-                        "forces.stop",
-                        json!({"worker": worker, "mode": mode}),
-                    );
                     self.calls += 1;
                     let params = json!({"worker": worker, "mode": mode});
                     cx.send(STOP, self.calls, "forces.stop", params);

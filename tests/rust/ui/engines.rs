@@ -393,6 +393,7 @@ fn an_installation_asks_and_is_followed() {
     let params = ui.answer("forces.install", Ok(reply));
     let wanted = json!({"engine": "sevenn", "models": ["omni"], "accept_license": true});
     assert_eq!(params, wanted);
+    assert!(ui.asked("forces.install").is_none(), "it is asked for once");
     ui.send(told_task("sevenn", "running", Some(0.07)));
     let text = ui.picture(SIZE);
     assert!(text.contains("downloading 7 %"), "{text}");
@@ -543,6 +544,7 @@ fn a_worker_is_stopped_after_a_question() {
         assert!(ui.picture(SIZE).contains("stopping"));
         let params = ui.answer("forces.stop", Ok(json!({"status": "ok", "data": {}})));
         assert_eq!(params, json!({"worker": "w1", "mode": mode}));
+        assert!(ui.asked("forces.stop").is_none(), "it is asked for once");
         ui.send(Msg::EngineNews(vec![told_worker("w1", "stopped")]));
         let text = ui.picture(SIZE);
         assert!(!text.contains(" w1 "), "{text}");
