@@ -89,16 +89,21 @@ impl Entry {
                 None => counts.push((&row.state, tasks_of(row), row.at_least)),
             }
         }
-        match counts[..] {
-            [(word, ..)] => word.to_owned(),
-            _ => {
-                let said = counts.iter().map(|(word, count, more)| {
-                    let more = if *more { "+" } else { "" };
-                    format!("{count}{more} {word}")
-                });
-                said.collect::<Vec<_>>().join(", ")
-            }
+        if let [(word, ..)] = counts[..] {
+            return word.to_owned();
         }
+        let said = counts.iter().map(|(word, count, more)| {
+            let more = if *more { "+" } else { "" };
+            format!("{count}{more} {word}")
+        });
+        said.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether something of it waits or runs.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        let ended = |row: &QueueRow| matches!(row.phase.as_str(), "ended" | "cancelled");
+        !self.rows.iter().all(ended)
     }
 
     /// Whether something of it is held, so that it can be released.

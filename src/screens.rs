@@ -51,10 +51,13 @@
 //! }
 //! ```
 
+pub mod clusters;
 pub mod engines;
 pub mod job;
 pub mod jobs;
+pub mod listing;
 pub mod new_job;
+pub mod queue;
 pub mod units;
 pub mod wording;
 
@@ -82,8 +85,12 @@ pub enum ScreenId {
     Job,
     /// A job that is to be submitted.
     NewJob,
+    /// The queue of a cluster.
+    Queue,
     /// The force engines.
     Engines,
+    /// The machines that jobs can be sent to.
+    Clusters,
 }
 
 /// Where a screen lives.
@@ -136,11 +143,25 @@ pub const SPECS: &[Spec] = &[
         make: |_| Box::<new_job::NewJob>::default(),
     },
     Spec {
+        id: ScreenId::Queue,
+        title: "Queue",
+        place: Place::Tab(2),
+        opened_by: None,
+        make: |_| Box::<queue::Queue>::default(),
+    },
+    Spec {
         id: ScreenId::Engines,
         title: "Engines",
         place: Place::Tab(6),
         opened_by: None,
         make: |_| Box::<engines::Engines>::default(),
+    },
+    Spec {
+        id: ScreenId::Clusters,
+        title: "Clusters",
+        place: Place::Tab(7),
+        opened_by: None,
+        make: |_| Box::<clusters::Clusters>::default(),
     },
 ];
 
@@ -149,6 +170,8 @@ pub const SPECS: &[Spec] = &[
 pub enum Subject {
     /// The job with this number.
     Job(i64),
+    /// The cluster with this number.
+    Cluster(i64),
 }
 
 /// Whether a screen took an event. What it did not take may mean something to the program.

@@ -137,16 +137,18 @@ fn pane(id: ScreenId, frame: Rect, boxed: bool) -> Pane {
     Pane { id, frame, inner }
 }
 
-/// The tabs as they fit beside the connection: with the program's name, without, or shortened.
+/// The tabs as they fit beside the connection: with the program's name, without, or all but the one
+/// that is seen shortened.
 pub(super) fn tabs(model: &Model, header: Rect) -> Vec<Tab> {
     let room = usize::from(header.width).saturating_sub(24);
     let all: Vec<(u8, ScreenId, &str)> = model
         .tabs()
         .map(|(number, spec)| (number, spec.id, spec.title))
         .collect();
+    let kept = |id: &ScreenId, cut: usize| if *id == model.tab { usize::MAX } else { cut };
     let width = |cut: usize| -> usize {
         all.iter()
-            .map(|(_, _, title)| title.chars().count().min(cut) + 4)
+            .map(|(_, id, title)| title.chars().count().min(kept(id, cut)) + 4)
             .sum()
     };
     let cut = [usize::MAX, 6, 4, 2]
@@ -155,7 +157,8 @@ pub(super) fn tabs(model: &Model, header: Rect) -> Vec<Tab> {
     let mut from = brand(model, header);
     all.iter()
         .map(|(number, id, title)| {
-            let text = format!(" {number} {} ", text::head(title, cut.unwrap_or(1)));
+            let title = text::head(title, kept(id, cut.unwrap_or(1)));
+            let text = format!(" {number} {title} ");
             let to = from + u16::try_from(text::width(&text)).unwrap_or(0);
             let tab = Tab {
                 id: *id,

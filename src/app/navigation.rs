@@ -242,8 +242,11 @@ impl Model {
 
     /// Go to the list that has this subject, with the cursor on it.
     pub(super) fn go_to(&mut self, subject: Subject) -> Vec<Effect> {
-        let Subject::Job(_) = subject;
-        self.open(ScreenId::Jobs, Some(subject))
+        let list = match subject {
+            Subject::Job(_) => ScreenId::Jobs,
+            Subject::Cluster(_) => ScreenId::Clusters,
+        };
+        self.open(list, Some(subject))
     }
 
     /// A job that was removed while it had the keys: back to the list, so that no key meant for it

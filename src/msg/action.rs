@@ -94,17 +94,31 @@ actions! {
     Continue "continue" "continue" Do Screen ["R"];
         "Go on where a job stopped that did not complete, as a new job.";
     New "new" "new" Do Screen ["a"];
-        "Submit a new job: choose files, fill in the form.";
+        "Submit a new job, by files and a form; on the clusters describe a new one.";
     Submit "submit" "submit" Do Screen ["ctrl-s"];
         "Submit what the form says.";
     Delete "delete" "delete" Do Screen destructive ["d"];
-        "Remove ended jobs from the list; their files stay.";
+        "Remove ended jobs from the list, their files stay; on the clusters forget one.";
     Copy "copy" "copy" Do Screen ["y"];
         "Copy the number or the path of the job, or the name or value.";
     OpenFile "open-file" "pager" Do Screen ["o"];
         "Open the file in your pager.";
     Shell "shell" "shell" Do Screen ["!"];
         "Open a shell in the job's directory.";
+    Edit "edit" "edit" Do Screen ["e"];
+        "Change the description of the cluster.";
+    Test "test" "test" Do Screen ["t"];
+        "Try the cluster part by part; it changes nothing there.";
+    TrustKey "trust-key" "trust key" Do Screen ["K"];
+        "Trust the key that a host shows, once its fingerprint was compared.";
+    Queue "queue" "queue" Do Screen ["Q"];
+        "The queue of the cluster.";
+    Adopt "adopt" "adopt" Do Screen ["A"];
+        "Follow a job here that was submitted to the cluster by hand.";
+    Release "release" "release" Do Screen ["U"];
+        "Let a held job of the queue go on.";
+    AllUsers "all-users" "everybody" View Screen ["*"];
+        "Everybody's jobs in the queue, or only your own.";
     Install "install" "install" Do Screen ["i"];
         "Build the environment of an engine and fetch its models, after asking.";
     Doctor "doctor" "doctor" Do Screen ["D"];
@@ -132,9 +146,9 @@ actions! {
     Stream "stream" "stderr" View Screen ["E"];
         "Change between the program's output, stdout and stderr.";
     NextFile "next-file" "next" View Screen ["]"];
-        "To the next file or curve.";
+        "To the next file, curve or cluster.";
     PreviousFile "previous-file" "previous" View Screen ["["];
-        "To the file or curve before.";
+        "To the file, curve or cluster before.";
     FindNext "find-next" "next hit" View Screen ["n"];
         "To the next place where the search fits.";
     FindPrevious "find-previous" "hit before" View Screen ["N"];
@@ -174,7 +188,9 @@ actions! {
     PreviousPane "previous-pane" "pane" Move Everywhere ["shift-tab"];
         "To the pane or tab before.";
     Screen1 "screen-1" "screen 1" Move Everywhere ["1"]; "To the jobs.";
+    Screen2 "screen-2" "screen 2" Move Everywhere ["2"]; "To the queues of the clusters.";
     Screen6 "screen-6" "screen 6" Move Everywhere ["6"]; "To the engines.";
+    Screen7 "screen-7" "screen 7" Move Everywhere ["7"]; "To the clusters.";
     Back "back" "back" Program Everywhere ["esc"];
         "Out of this; clears a selection or a filter first.";
     Palette "palette" "command" Program Everywhere [":"];
@@ -215,7 +231,9 @@ impl Action {
     pub const fn screen_number(self) -> Option<u8> {
         match self {
             Self::Screen1 => Some(1),
+            Self::Screen2 => Some(2),
             Self::Screen6 => Some(6),
+            Self::Screen7 => Some(7),
             _ => None,
         }
     }

@@ -109,7 +109,10 @@ impl JobScreen {
     }
 
     fn show(&mut self, subject: Option<Subject>, cx: &mut Cx<'_>) {
-        let id = subject.map(|Subject::Job(id)| id);
+        let id = match subject {
+            Some(Subject::Job(id)) => Some(id),
+            _ => None,
+        };
         if id != self.id {
             self.id = id;
             self.detail = None;

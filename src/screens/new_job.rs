@@ -4,7 +4,7 @@
 mod check;
 mod files;
 mod form;
-mod schema;
+pub(super) mod schema;
 mod view;
 
 use std::collections::BTreeMap;

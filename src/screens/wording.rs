@@ -7,25 +7,43 @@ use crate::msg::Action;
 use crate::wording::{command, replace_names};
 
 /// What calls a method here.
-const METHODS: [(&str, Action); 7] = [
+const METHODS: [(&str, Action); 15] = [
+    ("clusters.accept_host_key", Action::TrustKey),
+    ("clusters.create", Action::New),
+    ("clusters.delete", Action::Delete),
+    ("clusters.test", Action::Test),
+    ("clusters.update", Action::Edit),
     ("jobs.cancel", Action::Cancel),
     ("jobs.continue", Action::Continue),
     ("jobs.delete", Action::Delete),
     ("jobs.log", Action::Log),
     ("jobs.rerun", Action::Rerun),
     ("jobs.submit", Action::New),
+    ("slurm.adopt", Action::Adopt),
+    ("slurm.cancel", Action::Cancel),
+    ("slurm.release", Action::Release),
     ("system.status", Action::Refresh),
 ];
 
 /// What shows the answer of a method here.
-const PLACES: [(&str, &str); 3] = [
+const PLACES: [(&str, &str); 6] = [
+    ("clusters.get", "Clusters"),
+    ("clusters.list", "Clusters"),
     ("jobs.get", "Summary"),
     ("jobs.files", "Files"),
     ("jobs.list", "Jobs"),
+    ("slurm.queue", "Queue"),
 ];
 
 /// Fields that the form calls otherwise.
-const FIELDS: [(&str, &str); 6] = [
+const FIELDS: [(&str, &str); 13] = [
+    ("hostname", "host"),
+    ("key_file", "key file"),
+    ("proxy_jump", "through"),
+    ("queue_name", "partition"),
+    ("remote_workdir", "directory"),
+    ("setup_commands", "setup"),
+    ("username", "user"),
     ("resources.cpus_per_task", "threads"),
     ("resources.memory_mib", "memory"),
     ("resources.ntasks", "processes"),

@@ -39,16 +39,13 @@ pub fn by_method(answers: Value) -> (Mock, Arc<Mutex<Vec<Value>>>) {
         while let Some(request) = peer.request() {
             kept.lock().unwrap().push(request.clone());
             let answer = &answers[request["method"].as_str().unwrap()];
-            match answer.get("refused") {
-                Some(refused) => {
-                    let message = refused["message"].as_str().unwrap();
-                    let number = refused["code"].as_i64().unwrap();
-                    peer.error(&request["id"], number, message, &refused["data"]);
-                }
-                None => {
-                    let id = &request["id"];
-                    peer.send(&json!({"jsonrpc": "2.0", "id": id, "result": answer}));
-                }
+            let id = &request["id"];
+            if let Some(refused) = answer.get("refused") {
+                let message = refused["message"].as_str().unwrap();
+                let number = refused["code"].as_i64().unwrap();
+                peer.error(id, number, message, &refused["data"]);
+            } else {
+                peer.send(&json!({"jsonrpc": "2.0", "id": id, "result": answer}));
             }
         }
     });

@@ -4,6 +4,7 @@
 
 mod actions;
 mod clock;
+mod clusters;
 mod commands;
 mod engines;
 mod filter;
@@ -17,6 +18,7 @@ mod lines;
 mod link;
 mod mouse;
 mod new_job;
+mod queue;
 mod settings;
 mod snapshots;
 mod text;

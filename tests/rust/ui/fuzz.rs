@@ -9,9 +9,11 @@ use crystalmath::rpc::types::{JobState, JobSummary};
 use crystalmath::submission::{Doubt, Kind};
 use serde_json::{Value, json};
 
+use super::clusters::{cluster, clusters, report};
 use super::engines::{checked, reading, told_worker};
 use super::job::{detail, files};
 use super::new_job::codes;
+use super::queue::queue;
 use super::{NOW, Ui, job, page, ready};
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
@@ -146,6 +148,16 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
                                        "晶": {"x": [], "y": [1.0, null]}}}})
         }
         "codes.list" => codes(),
+        "clusters.list" => clusters(),
+        "clusters.test" => json!({"data": report(&json!({"noise": [words(numbers)]}))}),
+        "clusters.create" | "clusters.update" => {
+            json!({"data": cluster(i64::try_from(numbers.below(5)).unwrap(), &words(numbers), &json!({}))})
+        }
+        "slurm.queue" => queue(),
+        "slurm.cancel" | "slurm.release" => {
+            let outcome = ["asked", "not_done", "?"][numbers.below(3)];
+            json!({"data": [{"job_id": "8100", "outcome": outcome}]})
+        }
         "forces.engines" | "forces.workers" | "forces.status" | "forces.environments" => {
             reading(method)
         }

@@ -1,0 +1,223 @@
+//! The machines that jobs can be sent to: how each does, what its test found, and its description.
+//!
+//! It reads the daemon's own list, which asks no cluster anything; a cluster is tried only when
+//! somebody wants it.
+
+mod act;
+mod detail;
+mod editor;
+mod form;
+mod view;
+
+use std::collections::BTreeMap;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::{Value, json};
+
+use super::listing::{Extent, Listing};
+use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
+use crate::app::{Data, error_text};
+use crate::clusters as health;
+use crate::error::IpcError;
+use crate::msg::{Action, Link};
+use crate::rpc::types::{ClusterReport, ClusterView, ClustersMeta, Page};
+use crate::theme::Glyphs;
+use crate::widgets::text;
+use editor::Editor;
+
+const LIST: &str = "clusters.list";
+const TEST: &str = "clusters.test";
+/// Seconds after which the list is read again while it is seen.
+const REREAD_S: f64 = 30.0;
+
+/// The state of the screen.
+#[derive(Debug, Default)]
+pub struct Clusters {
+    rows: Vec<ClusterView>,
+    is_read: bool,
+    error: Option<String>,
+    read_at: f64,
+    listing: Listing,
+    /// Since when each is being tried.
+    testing: BTreeMap<i64, f64>,
+    /// What the last try found, of those that were tried here.
+    reports: BTreeMap<i64, Result<ClusterReport, String>>,
+    /// The form, while a cluster is described.
+    editor: Option<Editor>,
+    /// What a question is about.
+    asked: Option<act::Asked>,
+    /// Where the cursor is to be once the list is read.
+    wanted: Option<i64>,
+}
+
+impl Clusters {
+    fn current(&self) -> Option<&ClusterView> {
+        self.rows.get(self.listing.place.cursor)
+    }
+
+    /// The newest report of a cluster, or why there is none.
+    fn report(&self, cluster: &ClusterView) -> Option<Result<ClusterReport, String>> {
+        let here = self.reports.get(&cluster.id).cloned();
+        here.or_else(|| health::last_report(cluster).map(Ok))
+    }
+
+    fn extent(&self, area: Rect) -> Extent {
+        Extent {
+            area,
+            above: usize::from(self.error.is_some()),
+            rows: self.rows.len(),
+        }
+    }
+
+    fn read(&mut self, cx: &mut Cx<'_>) {
+        self.read_at = cx.now();
+        cx.ask(LIST, 0, LIST, json!({}));
+    }
+
+    fn take(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
+        cx.redraw();
+        let page = match result {
+            Ok(value) => serde_json::from_value::<Page<ClusterView, ClustersMeta>>(value.clone())
+                .map_err(|error| format!("{LIST} does not fit its contract: {error}")),
+            // What is shown stays; the connection's own line tells of a lost one.
+            Err(error) if error.kind() == "disconnected" && self.is_read => return,
+            Err(error) => Err(error_text(error)),
+        };
+        match page {
+            Err(error) => self.error = Some(error),
+            Ok(page) => {
+                let held = self
+                    .wanted
+                    .take()
+                    .or_else(|| self.current().map(|one| one.id));
+                self.rows = page.data;
+                self.is_read = true;
+                self.error = None;
+                let known = |id: &i64| self.rows.iter().any(|one| one.id == *id);
+                self.reports.retain(|id, _| known(id));
+                self.put_cursor_on(held, cx);
+            }
+        }
+    }
+
+    /// The cursor goes to this cluster; where it is gone, the keys go back to the list, so that
+    /// they do not reach the next one.
+    fn put_cursor_on(&mut self, id: Option<i64>, cx: &Cx<'_>) {
+        let at = id.and_then(|id| self.rows.iter().position(|one| one.id == id));
+        if at.is_none() {
+            self.listing.close();
+        }
+        let to = at.unwrap_or(self.listing.place.cursor);
+        let extent = self.extent(cx.area());
+        self.listing.go(to, extent);
+    }
+
+    fn reply(&mut self, slot: &str, tag: i64, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
+        match slot {
+            LIST => self.take(result, cx),
+            TEST => self.tested(tag, result, cx),
+            editor::SAVE => self.saved(result, cx),
+            slot => self.done(slot, tag, result, cx),
+        }
+    }
+
+    fn movement(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
+        // Marks take one column in every set.
+        let facts = detail::lines(self, cx.now(), &Glyphs::UNICODE);
+        let extent = self.extent(cx.area());
+        cx.redraw();
+        self.listing.act(action, extent, &facts)
+    }
+}
+
+impl Screen for Clusters {
+    fn actions(&self) -> &'static [Action] {
+        if self.editor.is_some() {
+            act::FORM
+        } else {
+            act::LISTED
+        }
+    }
+
+    fn hints(&self, _: &Data) -> Vec<Action> {
+        self.useful()
+    }
+
+    fn all_actions(&self) -> Vec<Action> {
+        [act::LISTED, act::FORM].concat()
+    }
+
+    fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
+        match event {
+            Event::Entered | Event::Resync => self.read(cx),
+            Event::Tick if cx.now() >= self.read_at + REREAD_S => {
+                self.read(cx);
+                cx.redraw();
+            }
+            Event::Tick => cx.redraw(),
+            Event::Resized => {
+                let extent = self.extent(cx.area());
+                self.listing.go(self.listing.place.cursor, extent);
+                cx.redraw();
+            }
+            Event::Show(Some(Subject::Cluster(id))) => {
+                self.put_cursor_on(Some(*id), cx);
+                self.wanted = Some(*id);
+            }
+            Event::Act(action) => return self.act(*action, cx),
+            Event::Edit(edit) => self.edit(edit, cx),
+            Event::Click(column, row) => self.click((*column, *row), cx),
+            Event::Reply { slot, tag, result } => self.reply(slot, *tag, result, cx),
+            Event::Answered { token, yes } => self.answered(*token, *yes, cx),
+            Event::Picked { token, names } => self.picked(*token, names, cx),
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn view(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+        view::draw(self, area, buf, cx);
+    }
+
+    fn title(&self, _: &Data) -> String {
+        if let Some(editor) = &self.editor {
+            return editor.title();
+        }
+        let bad = |one: &&ClusterView| health::health(one).1 == health::Verdict::Bad;
+        let mut title = format!("Clusters {}", self.rows.len());
+        match self.rows.iter().filter(bad).count() {
+            0 => {}
+            count => title = format!("{title} (in trouble {count})"),
+        }
+        match self.current().filter(|_| self.listing.opened) {
+            Some(cluster) => format!("{title}  {}", cluster.name),
+            None => title,
+        }
+    }
+
+    fn takes_text(&self) -> bool {
+        self.editor.as_ref().is_some_and(Editor::is_written_in)
+    }
+
+    /// Ages and the time of a try are counted where they are seen, and the list is read again.
+    fn wake_at(&self, _: Rect, data: &Data) -> Option<f64> {
+        if !matches!(data.link, Link::Ready(_)) || self.editor.is_some() {
+            return None;
+        }
+        let ages = self
+            .rows
+            .iter()
+            .filter_map(|one| health::age_s(one, data.now));
+        let ages = ages.filter_map(text::age_changes_in);
+        let since = self
+            .testing
+            .values()
+            .map(|since| (data.now - since).max(0.0));
+        let tries = since.filter_map(text::so_far_changes_in);
+        let next = ages.chain(tries).reduce(f64::min);
+        let next = next.map(|after| (data.now + after).ceil());
+        let read = self.is_read.then_some(self.read_at + REREAD_S);
+        next.into_iter().chain(read).reduce(f64::min)
+    }
+}
