@@ -1,5 +1,6 @@
 """Frames around a command's output: cut anywhere, with noise, over the cap, without an end."""
 
+import itertools
 import subprocess
 
 import pytest
@@ -33,7 +34,7 @@ def framed(body: bytes, rc: int = 0, before: bytes = b"", after: bytes = b"") ->
 def test_cut_anywhere(body: bytes, before: bytes, after: bytes, rc: int, cuts: list[int]) -> None:
     data = framed(body, rc, before, after)
     at = [0, *sorted(min(c, len(data)) for c in cuts), len(data)]
-    deframer = fed([data[a:b] for a, b in zip(at, at[1:], strict=False)])
+    deframer = fed([data[a:b] for a, b in itertools.pairwise(at)])
     assert (deframer.body, deframer.rc, deframer.complete) == (body, rc, True)
 
 
