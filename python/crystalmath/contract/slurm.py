@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from crystalmath.contract.clusters import ClusterRef
 from crystalmath.contract.jobs import CodeName, JobName
 from crystalmath.contract.rpc import Model, Params, Timestamp
 from crystalmath.domain.states import JobState
 
-SchedulerJobId = Annotated[str, StringConstraints(pattern=r"^\d{1,12}([_+]\d{1,9})?$")]
+
+def _scheduler_id(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", value):
+        raise ValueError("an id of the scheduler is needed, like 8100, 8100_3 or 9000+1")
+    return value
+
+
+SchedulerJobId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=30),
+    AfterValidator(_scheduler_id),
+    Field(examples=["8100_3"]),
+]
 
 
 class QueueParams(Params):
@@ -28,9 +41,7 @@ class SchedulerJobsParams(Params):
 
 class AdoptParams(Params):
     cluster: ClusterRef = Field(description="Name or number of the cluster.")
-    job_id: Annotated[str, StringConstraints(pattern=r"^\d{1,12}$")] = Field(
-        description="The scheduler's id."
-    )
+    job_id: SchedulerJobId = Field(description="The scheduler's id.")
     code: CodeName | None = Field(
         default=None, description="Which code it runs; recognised from its files if absent."
     )
@@ -97,7 +108,7 @@ class SchedulerOutcome(Model):
     job: int | None = Field(default=None, description="Our number, for jobs that are known here.")
 
 
-class OutcomesMeta(Model):
+class SchedulerOutcomesMeta(Model):
     total: int = Field(description="Number of outcomes.")
     trouble: str | None = Field(default=None, description="What the scheduler said against it.")
 

@@ -15,11 +15,10 @@ from crystalmath.contract.clusters import (
     ClustersMeta,
     ClusterView,
     CreateClusterParams,
-    NoParams,
     Removed,
     UpdateClusterParams,
 )
-from crystalmath.contract.rpc import Call, Listing, rpc
+from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
 from crystalmath.errors import Conflict, DatabaseError, InvalidParams, NotFound
 from crystalmath.services.cluster_lanes import Lanes
 from crystalmath.services.job_view import rfc3339

@@ -9,12 +9,12 @@ from typing import Any
 from crystalmath.contract.rpc import Call, Listing, rpc
 from crystalmath.contract.slurm import (
     Changed,
-    OutcomesMeta,
     QueueMeta,
     QueueParams,
     QueueRow,
     SchedulerJobsParams,
     SchedulerOutcome,
+    SchedulerOutcomesMeta,
     SyncedCluster,
     SyncMeta,
     SyncParams,
@@ -102,7 +102,9 @@ class SlurmService:
         )
 
     @rpc(errors=(NotFound, SshError, SlurmError, DatabaseError), lane="net", deadline_s=75.0)
-    def cancel(self, params: SchedulerJobsParams) -> Listing[SchedulerOutcome, OutcomesMeta]:
+    def cancel(
+        self, params: SchedulerJobsParams
+    ) -> Listing[SchedulerOutcome, SchedulerOutcomesMeta]:
         """Ask for jobs to be ended, by the scheduler's ids.
 
         For jobs that are known here the wish is stored, and repeated until their end is seen.
@@ -119,10 +121,12 @@ class SlurmService:
         found = [
             SchedulerOutcome(job_id=ident, outcome=said[ident], job=ours[ident]) for ident in ids
         ]
-        return Listing(data=found, meta=OutcomesMeta(total=len(found)))
+        return Listing(data=found, meta=SchedulerOutcomesMeta(total=len(found)))
 
     @rpc(errors=(NotFound, SshError, SlurmError, DatabaseError), lane="net", deadline_s=75.0)
-    def release(self, params: SchedulerJobsParams) -> Listing[SchedulerOutcome, OutcomesMeta]:
+    def release(
+        self, params: SchedulerJobsParams
+    ) -> Listing[SchedulerOutcome, SchedulerOutcomesMeta]:
         """Release jobs that are held; it happens only when somebody asks for it."""
         cluster = self._slurm(params.cluster)
         runner = self._parts.runner_of(cluster)
@@ -135,7 +139,7 @@ class SlurmService:
             SchedulerOutcome(job_id=ident, outcome=outcome, job=self._ours(cluster, ident))
             for ident in ids
         ]
-        return Listing(data=found, meta=OutcomesMeta(total=len(found), trouble=trouble))
+        return Listing(data=found, meta=SchedulerOutcomesMeta(total=len(found), trouble=trouble))
 
     @rpc(errors=(NotFound, SshError, DatabaseError), lane="net", deadline_s=150.0)
     def sync(self, params: SyncParams, call: Call) -> Listing[Changed, SyncMeta]:
