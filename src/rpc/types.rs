@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "be80bf07388a58784e635d26d0e92b5a2ec6207d6ea79e6d7b44f599470f3cda";
+pub const SCHEMA_SHA256: &str = "310956a8fb1350e87ed1bf3c220cc64a1cdf7112a6193193a3a72afbee5e5fb0";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -183,10 +183,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "clusters.accept_host_key",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Store a host's key, if the one that it offers now has exactly this fingerprint.",
     ),
     MethodInfo::new(
         "clusters.create",
@@ -1240,6 +1240,16 @@ pub enum Event {
     Other,
 }
 
+/// Params of `clusters.accept_host_key`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AcceptHostKeyParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+    /// SHA256 of the key, as `clusters.test` shows it: `SHA256:…`.
+    pub fingerprint: String,
+}
+
 /// Params of `forces.attach`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2258,7 +2268,7 @@ pub struct HelloResult {
     pub capabilities: Vec<String>,
 }
 
-/// Member `host_key` of [`ClusterReport`].
+/// Result of `clusters.accept_host_key`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostKeyView {
@@ -3872,6 +3882,16 @@ pub mod calls {
         type Reply = Reply<CancelResult>;
     }
 
+    /// `clusters.accept_host_key`: Store a host's key, if the one that it offers now has exactly
+    /// this fingerprint.
+    pub enum ClustersAcceptHostKey {}
+
+    impl Call for ClustersAcceptHostKey {
+        const METHOD: &'static str = "clusters.accept_host_key";
+        type Params = AcceptHostKeyParams;
+        type Reply = Reply<HostKeyView>;
+    }
+
     /// `clusters.create`: Describe a cluster. Nothing is tried yet: `clusters.test` does that.
     pub enum ClustersCreate {}
 
@@ -4325,6 +4345,7 @@ pub trait CallVisitor {
 /// Shows every method that is built to `visitor`, in the order of the names.
 pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::Cancel>();
+    visitor.visit::<calls::ClustersAcceptHostKey>();
     visitor.visit::<calls::ClustersCreate>();
     visitor.visit::<calls::ClustersDelete>();
     visitor.visit::<calls::ClustersGet>();

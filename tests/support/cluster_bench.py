@@ -121,7 +121,8 @@ class ClusterBench(Bench):
 
     def make_runner(self, record: ClusterRecord) -> Any:
         """The real runner, on this machine."""
-        shell = LocalShell((*self.setup_commands, *record.setup_commands))
+        lines = (*self.setup_commands, *record.setup_commands)
+        shell = LocalShell(setup_commands=lines)
         return SlurmRunner(record, lambda: shell, lambda: self.now)
 
     def new_lane(self, store: Any = None, clusters: Any = None, wrap: Any = None) -> Lane:

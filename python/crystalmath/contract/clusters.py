@@ -64,6 +64,12 @@ def _launcher(value: str) -> str:
     return _line(value)
 
 
+def _fingerprint(value: str) -> str:
+    if not re.fullmatch(r"SHA256:[A-Za-z0-9+/]{43}=?", value):
+        raise ValueError("a fingerprint is needed as ssh-keygen -l prints it: SHA256:…")
+    return value
+
+
 def _name(value: str) -> str:
     if value.isdigit():
         raise ValueError("a name needs something beside digits: a number is an id")
@@ -121,6 +127,12 @@ _Launcher = Annotated[
     StringConstraints(min_length=1, max_length=1024),
     AfterValidator(_launcher),
     Field(examples=["srun"]),
+]
+_Fingerprint = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100),
+    AfterValidator(_fingerprint),
+    Field(examples=["SHA256:abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ"]),
 ]
 _Port = Annotated[int, Field(ge=1, le=65535)]
 _Code = CodeName
@@ -243,6 +255,13 @@ class UpdateClusterParams(Params):
 
 class ClusterIdParams(Params):
     id: ClusterRef = Field(description="Name or number of the cluster.")
+
+
+class AcceptHostKeyParams(Params):
+    id: ClusterRef = Field(description="Name or number of the cluster.")
+    fingerprint: _Fingerprint = Field(
+        description="SHA256 of the key, as `clusters.test` shows it: `SHA256:…`."
+    )
 
 
 class ClusterView(Model):

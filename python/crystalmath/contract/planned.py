@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 _SEARCH = "Structure search comes with the materials providers; submit a structure file meanwhile."
-_LOGIN = "Add the host key, or the key of the account, with ssh itself meanwhile."
+_LOGIN = "Keys and agents get in without it; add the key to the agent with ssh-add meanwhile."
 _ADOPT = (
     "Jobs that others submitted are in `slurm.queue`; `jobs.import_results` takes in ended ones."
 )
@@ -33,7 +33,6 @@ PLANNED: Final[dict[str, str]] = {
     "templates.list": _TEMPLATES,
     "templates.render": _TEMPLATES,
     "templates.save": _TEMPLATES,
-    "clusters.accept_host_key": _LOGIN,
     "clusters.login": _LOGIN,
     "slurm.adopt": _ADOPT,
     "workflows.available": _WORKFLOWS,
