@@ -77,20 +77,21 @@ class ClusterBench(Bench):
     code: Any = field(default_factory=CommandAdapter)
     setup_commands: tuple[str, ...] = ()
     timing: LaneTiming = QUICK
-    launcher: str = "mpirun"
+    record: ClusterRecord | None = None
+    open_shell: Callable[[ClusterRecord], Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.now = time.time()
         self.clusters = SqliteClusterStore(self.store)
         self.runners = RunnerRegistry(self.make_runner)
-        record = ClusterRecord(
+        record = self.record or ClusterRecord(
             name="c",
             kind="slurm",
             hostname="localhost",
             remote_workdir=str(self.root / "remote"),
             min_poll_s=5.0,
-            launcher=self.launcher,
+            launcher="mpirun",
         )
         self.cluster = self.clusters.create_cluster(record, self.now)
         self.lane = self.new_lane()
@@ -120,7 +121,10 @@ class ClusterBench(Bench):
         )
 
     def make_runner(self, record: ClusterRecord) -> Any:
-        """The real runner, on this machine."""
+        """The real runner, on this machine or through the test's own shell."""
+        if self.open_shell is not None:
+            made = self.open_shell(record)
+            return SlurmRunner(record, lambda: made, lambda: self.now)
         lines = (*self.setup_commands, *record.setup_commands)
         shell = LocalShell(setup_commands=lines)
         return SlurmRunner(record, lambda: shell, lambda: self.now)

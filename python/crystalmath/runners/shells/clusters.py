@@ -108,8 +108,19 @@ def _host(record: ClusterRecord) -> ClusterHost:
     )
 
 
+def _key(found: ConnectionReport) -> HostKeyView | None:
+    """The key that was offered last: of the hop that stopped us, or of the host itself."""
+    refused = found.error.facts if found.error is not None else {}
+    if refused.get("sha256"):
+        return HostKeyView(type=refused.get("key_type"), fingerprint=refused["sha256"], known=False)
+    if not found.host_keys:
+        return None
+    key = found.host_keys[-1]
+    return HostKeyView(type=key.key_type, fingerprint=key.sha256, known=key.known)
+
+
 def _view(found: ConnectionReport) -> ClusterReport:
-    key = found.host_keys[-1] if found.host_keys else None
+    key = _key(found)
     auth: dict[str, Any] = {"shell": found.shell, "why": found.why_shell}
     if found.logged_in:
         last = found.logged_in[-1]
@@ -117,9 +128,7 @@ def _view(found: ConnectionReport) -> ClusterReport:
         auth["allowed"] = list(last.allowed or ())
     return ClusterReport(
         reachable=found.facts is not None,
-        host_key=None
-        if key is None
-        else HostKeyView(type=key.key_type, fingerprint=key.sha256, known=key.known),
+        host_key=key,
         auth=auth,
         noise=list(found.banner),
         problems=[Problem(what=one.message, hint=one.hint) for one in found.problems],
