@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "e7ee0cbacf21fc1e21fbd96e5282b0877e57b8488ddaed4e658b7dffcb3e8f1c";
+pub const SCHEMA_SHA256: &str = "a49435345ffe0ac5683d4d7942dd28c9331bbce39cc84cc7366357b62309aed6";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -2945,6 +2945,10 @@ pub struct StructureForces {
     pub committee_energy_ev: Option<Vec<f64>>,
     /// Of each member, of each atom.
     pub committee_forces_ev_per_a: Option<Vec<Vec<Vec<f64>>>>,
+    /// Root mean square of what the members deviate from their mean.
+    pub energy_spread_ev: Option<f64>,
+    /// The same of the force on each atom.
+    pub force_spread_ev_per_a: Option<Vec<f64>>,
 }
 
 /// A structure: exactly one of a path, a text, a search hit or another job.

@@ -210,6 +210,12 @@ class StructureForces(Model):
     committee_forces_ev_per_a: list[list[list[float]]] | None = Field(
         default=None, description="Of each member, of each atom."
     )
+    energy_spread_ev: float | None = Field(
+        default=None, description="Root mean square of what the members deviate from their mean."
+    )
+    force_spread_ev_per_a: list[float] | None = Field(
+        default=None, description="The same of the force on each atom."
+    )
 
 
 class EvaluateResult(Model):

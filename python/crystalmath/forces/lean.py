@@ -26,6 +26,7 @@ from crystalmath.forces.geometry import (
     has_stress,
 )
 from crystalmath.forces.source import Source
+from crystalmath.forces.spread import Spread, spread_of
 from crystalmath.forces.sums import Terms
 from crystalmath.forces.worker import wire
 from crystalmath.forces.worker.elements import NUMBERS
@@ -153,6 +154,13 @@ class LeanCalculator:
     def get_dipole_moment(self, atoms: Any = None) -> Floats:
         """Dipole moment in e·Å."""
         return self._array("dipole", atoms)
+
+    def get_spread(self, atoms: Any = None) -> Spread:
+        """How far the members of a committee are from their mean."""
+        with self._lock:
+            return spread_of(
+                self._property("committee_energy", atoms), self._property("committee_forces", atoms)
+            )
 
     def get_property(self, name: str, atoms: Any = None, allow_calculation: bool = True) -> Any:
         """One property by its name, as ASE shapes it; None if it would have to be computed."""
