@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "a49435345ffe0ac5683d4d7942dd28c9331bbce39cc84cc7366357b62309aed6";
+pub const SCHEMA_SHA256: &str = "270a66c4570ed390d75aff60115ec6cba23626d288558fefbc14a20c8db2cf06";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1257,7 +1257,8 @@ pub struct Capabilities {
     pub info_keys: Vec<String>,
     /// Of a committee; 0 when it is none.
     pub members: i64,
-    /// Property → why it is switched off.
+    /// Property → why it is switched off; `partial_stress` is the stress of what is periodic in one
+    /// or two directions only.
     pub withheld: BTreeMap<String, String>,
     /// What belongs to its numbers.
     pub notes: Vec<String>,
@@ -1534,7 +1535,8 @@ pub struct EngineDoctorResult {
     pub identity: Option<ForceIdentity>,
     /// Properties that passed their checks.
     pub usable: Vec<PropertyName>,
-    /// Property → why it is switched off from now on.
+    /// Property → why it is switched off from now on; `partial_stress` is the stress of what is
+    /// periodic in one or two directions only.
     pub withheld: BTreeMap<String, String>,
     /// In the order they were made.
     pub checks: Vec<EngineCheck>,

@@ -386,7 +386,8 @@ class EngineDoctorResult(Model):
     )
     withheld: dict[str, str] = Field(
         default_factory=dict,
-        description="Property → why it is switched off from now on.",
+        description="Property → why it is switched off from now on; `partial_stress` is the stress "
+        "of what is periodic in one or two directions only.",
     )
     checks: list[EngineCheck] = Field(description="In the order they were made.")
     elapsed_s: float = Field(description="Seconds it took.")

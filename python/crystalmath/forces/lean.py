@@ -23,7 +23,6 @@ from crystalmath.forces.geometry import (
     check_arrays,
     check_finite,
     geometry_of,
-    has_stress,
 )
 from crystalmath.forces.source import Source
 from crystalmath.forces.spread import Spread, spread_of
@@ -82,7 +81,7 @@ class LeanCalculator:
         self._asked: int = 0
         self._checked: tuple[bytes, bytes, str] | None = None
         self._cell: tuple[bytes, bytes] | None = None
-        self._strained = False
+        self._flat = ""
 
     # --- what it is -----------------------------------------------------------------------------
 
@@ -295,14 +294,14 @@ class LeanCalculator:
         if self._cell != (key.cell, key.pbc):
             if not np.isfinite(atoms.cell.array).all():
                 check_finite(atoms)
-            self._strained = has_stress(key.cell, key.pbc)
+            self._flat = terms.without_stress(key)
             self._cell = (key.cell, key.pbc)
-        if bit & _STRESS and not self._strained:
-            raise _not_given("there is no stress without a periodic direction and a volume")
+        if bit & _STRESS and self._flat:
+            raise _not_given(self._flat)
         _check_numbers(atoms, key)
         self._asked |= bit
         mask = (_FIRST | self._asked) & terms.mask
-        if not self._strained:
+        if self._flat:
             mask &= ~_STRESS
         self._key, self._has = _NOTHING, 0
         try:

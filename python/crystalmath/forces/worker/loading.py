@@ -32,9 +32,8 @@ def load_desk(
         names, missing = try_properties(engine, warm, names, capabilities.members)
         notes += [f"not given, although declared: {text}" for text in missing]
         capabilities.tried = True
-    withheld = {n: str(why) for n, why in (config.get("withheld") or {}).items() if n in names}
+    withheld = {name: str(why) for name, why in (config.get("withheld") or {}).items()}
     names = [name for name in names if name not in withheld]
-    notes += [f"{name} is switched off: {why}" for name, why in withheld.items()]
     capabilities.properties, capabilities.withheld = tuple(names), withheld
     if config.get("reference"):
         page.enter("comparing")

@@ -103,6 +103,7 @@ class Plan:
         self.seen_cells = b""
         self.objections = known.objections
         self.flat: dict[int, Fault] = {}
+        self._partial = desk.capabilities.withheld.get("partial_stress")
         self.wants_stress = bool(header.mask & (wire.BITS["stress"] | wire.BITS["stresses"]))
         self.structures = known.structures_over(buffer, layout)
         members = desk.capabilities.members
@@ -124,16 +125,19 @@ class Plan:
     def update_stress(self, cells: bytes) -> None:
         """Find the structures that have no stress with these cells."""
         self.seen_cells = cells
-        self.flat = {
-            i: Fault(
-                "input_rejected",
-                "there is no stress without a periodic direction and a volume",
-                hint="ask for energy and forces only",
-                field="properties",
-            )
-            for i, structure in enumerate(self.structures)
-            if not structure.has_stress()
-        }
+        self.flat = {}
+        for i, structure in enumerate(self.structures):
+            if not structure.has_stress():
+                self.flat[i] = _no_stress("there is no stress without a periodic direction and a "
+                                          "volume")  # fmt: skip
+            elif self._partial is not None and not structure.pbc.all():
+                self.flat[i] = _no_stress(
+                    f"the stress of slabs and wires is switched off: {self._partial}"
+                )
+
+
+def _no_stress(why: str) -> Fault:
+    return Fault("input_rejected", why, hint="ask for energy and forces only", field="properties")
 
 
 def _fixed(header: wire.Header, payload: int) -> tuple[bytes, bytes]:
