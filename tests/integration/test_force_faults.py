@@ -14,15 +14,22 @@ from typing import Any
 
 import pytest
 from ase import Atoms
+from ase.build import bulk
 from ase.calculators.emt import EMT
 
-from crystalmath.errors import CrystalMathError, ForcesError, WorkerDied, WorkerTimeout
+from crystalmath.errors import (
+    CrystalMathError,
+    ForcesError,
+    OutOfMemory,
+    WorkerDied,
+    WorkerTimeout,
+)
 from crystalmath.forces.launch import Deadlines
 from crystalmath.forces.lean import LeanCalculator
 from crystalmath.forces.pool.pool import Pool
 from crystalmath.isolation.process import Processes
 from crystalmath.services.ports_pool import PoolLimits, Wanted
-from support.force_engines import calculator, launch, places
+from support.force_engines import calculator, evaluations, launch, places
 from support.forces import WaitingCall, atoms
 
 LIMITS = {"call_s": 1.0, "first_call_s": 1.0, "first_call_factor": 1.0, "term_s": 0.5}
@@ -189,6 +196,23 @@ def test_a_worker_killed_between_calls_is_replaced(tmp_path: Path) -> None:
         assert lean.get_potential_energy(dimer(1.0)) == pytest.approx(expected(), abs=1e-12)
     assert isinstance(lean, LeanCalculator)
     assert not left(tmp_path)
+
+
+def test_a_structure_that_cannot_fit_is_refused_before_it_is_tried(tmp_path: Path) -> None:
+    """Half a MiB for each atom, learnt from 4 and 108 atoms; 1372 would need 700 MiB."""
+    copper = bulk("Cu", cubic=True)
+    made = launch("hungry", memory_bytes=400 * 1024 * 1024)
+    with calculator(tmp_path, made) as lean:
+        for n in (1, 3):
+            lean.get_potential_energy(copper * (n, n, n))
+        counted = evaluations(lean)
+        with pytest.raises(OutOfMemory, match="1372 atoms would need about") as caught:
+            lean.get_potential_energy(copper * (7, 7, 7))
+        assert "there are 0.391 GiB" in caught.value.message
+        found = lean.evaluate([copper, copper * (7, 7, 7)], ["energy"], errors="return")
+        assert "energy" in found[0]
+        assert isinstance(found[1], OutOfMemory)
+        assert evaluations(lean) == counted + 1
 
 
 def left(folder: Path) -> list[int]:

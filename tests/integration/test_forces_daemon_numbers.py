@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,3 +108,18 @@ def test_a_sum_of_the_daemon_is_the_sum_of_both(started: Daemon) -> None:
         atoms.calc = calc
         assert atoms.get_potential_energy() == pytest.approx(energy, abs=1e-12)
         assert np.allclose(atoms.get_stress(voigt=False), stress, rtol=0, atol=1e-14)
+
+
+def test_memory_and_pid_of_a_worker_are_the_programs_own(started: Daemon) -> None:
+    """And not those of the guard that it runs under, nor from before it was loaded."""
+    with calculator("emt") as calc:
+        calc.get_potential_energy(copper())
+        (row,) = started.call("forces.workers")
+    command = Path(f"/proc/{row['pid']}/cmdline").read_bytes().split(b"\0")
+    assert command[1] == b"-I"
+    assert command[2].endswith(b"worker/__main__.py")
+    status = Path(f"/proc/{row['pid']}/status").read_text(encoding="utf-8")
+    (resident,) = [line for line in status.splitlines() if line.startswith("VmRSS")]
+    mib = int(resident.split()[1]) / 1024
+    assert 0.5 * mib < row["rss_mib"] < 2 * mib
+    assert row["rss_mib"] > 40  # with numpy and ase in it

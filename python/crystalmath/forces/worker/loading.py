@@ -7,6 +7,7 @@ from typing import Any
 
 from . import declaration
 from .desk import Desk, Limits
+from .memory import memory_of
 from .object_engine import ObjectEngine
 from .page import StatusPage
 from .reference import check_reference
@@ -56,7 +57,7 @@ def load_desk(
         "max_structures": limits.max_structures,
         "max_atoms": limits.max_atoms,
     }
-    return Desk(engine, capabilities, limits, page), answer
+    return Desk(engine, capabilities, limits, page, memory_of(config)), answer
 
 
 def _engine(target: Any) -> Any:

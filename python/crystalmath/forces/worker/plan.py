@@ -10,6 +10,7 @@ import numpy as np
 from . import plain, wire
 from .desk import Desk
 from .faults import Fault
+from .memory import Memory
 from .outputs import Target, shape_of
 from .structures import Structure, read_only
 
@@ -81,6 +82,8 @@ class Plan:
         Where the cells are, to notice their change.
     reply
         The answer; ``numbers`` is its payload as one flat array.
+    measured
+        Whether the memory of the next request is measured.
     """
 
     def __init__(self, header: wire.Header, buffer: bytearray, known: Known, desk: Desk) -> None:
@@ -102,6 +105,7 @@ class Plan:
         )
         self.seen_cells = b""
         self.objections = known.objections
+        self.measured = False
         self.flat: dict[int, Fault] = {}
         self._partial = desk.capabilities.withheld.get("partial_stress")
         self.wants_stress = bool(header.mask & (wire.BITS["stress"] | wire.BITS["stresses"]))
@@ -121,6 +125,12 @@ class Plan:
         )
         self.numbers = np.frombuffer(self.reply, np.float64, offset=wire.HEADER_BYTES)
         self.targets = _targets(self.numbers, sections, known.counts, self.members)
+
+    def find_too_large(self, memory: Memory) -> None:
+        """Object to structures that would not fit."""
+        for i, structure in enumerate(self.structures):
+            if i not in self.objections and (fault := memory.objection(structure)) is not None:
+                self.objections = {**self.objections, i: fault}
 
     def update_stress(self, cells: bytes) -> None:
         """Find the structures that have no stress with these cells."""
