@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "e7ee0cbacf21fc1e21fbd96e5282b0877e57b8488ddaed4e658b7dffcb3e8f1c";
+pub const SCHEMA_SHA256: &str = "270a66c4570ed390d75aff60115ec6cba23626d288558fefbc14a20c8db2cf06";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1257,7 +1257,8 @@ pub struct Capabilities {
     pub info_keys: Vec<String>,
     /// Of a committee; 0 when it is none.
     pub members: i64,
-    /// Property → why it is switched off.
+    /// Property → why it is switched off; `partial_stress` is the stress of what is periodic in one
+    /// or two directions only.
     pub withheld: BTreeMap<String, String>,
     /// What belongs to its numbers.
     pub notes: Vec<String>,
@@ -1534,7 +1535,8 @@ pub struct EngineDoctorResult {
     pub identity: Option<ForceIdentity>,
     /// Properties that passed their checks.
     pub usable: Vec<PropertyName>,
-    /// Property → why it is switched off from now on.
+    /// Property → why it is switched off from now on; `partial_stress` is the stress of what is
+    /// periodic in one or two directions only.
     pub withheld: BTreeMap<String, String>,
     /// In the order they were made.
     pub checks: Vec<EngineCheck>,
@@ -2945,6 +2947,10 @@ pub struct StructureForces {
     pub committee_energy_ev: Option<Vec<f64>>,
     /// Of each member, of each atom.
     pub committee_forces_ev_per_a: Option<Vec<Vec<Vec<f64>>>>,
+    /// Root mean square of what the members deviate from their mean.
+    pub energy_spread_ev: Option<f64>,
+    /// The same of the force on each atom.
+    pub force_spread_ev_per_a: Option<Vec<f64>>,
 }
 
 /// A structure: exactly one of a path, a text, a search hit or another job.

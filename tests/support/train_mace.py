@@ -1,8 +1,8 @@
 """Trains a small MACE model of copper on energies of EMT: ``python train_mace.py FOLDER``.
 
 To be run in MACE's environment; takes about a minute, best with OMP_NUM_THREADS=1. Leaves
-``copper.model`` in
-the folder, which knows copper alone, and its forces are those of EMT to some hundredths of eV/Å.
+``copper.model`` in the folder, which knows copper alone, and its forces are those of EMT to some
+hundredths of eV/Å.
 """
 
 # mace first: it sets what e3nn 0.4.4 needs to load with a newer torch
