@@ -40,6 +40,7 @@ from crystalmath.services.clusters import ClustersParts, ClustersService
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.forces import ForcesParts, ForcesService
+from crystalmath.services.forces_fingerprints import Fingerprints
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
@@ -196,11 +197,13 @@ class CrystalController:
                 clock=time.time,
             )
         )
+        fingerprints = Fingerprints(self._places.fingerprints)
         self._pool = Pool(
             Processes(self._places),
             settings.forces_limits,
             door_path(settings.socket_path),
             driver=_driver(),
+            recall=fingerprints.learnt,
         )
         self.forces = ForcesService(
             ForcesParts(
@@ -210,6 +213,7 @@ class CrystalController:
                 read=desk.read_structure,
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
+                fingerprints=fingerprints,
             )
         )
 
