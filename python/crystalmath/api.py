@@ -194,6 +194,8 @@ class CrystalController:
                 lanes=self._lanes,
                 runner_of=self._runners.of,
                 ending=Ending(self._store, self._directories, time.time, self._pump.end_unrecorded),
+                codes=codes,
+                directories=self._directories,
                 clock=time.time,
             )
         )

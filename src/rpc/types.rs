@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "26accb898336699cdd5ef1b4501ac017f634395f48f6253d6838223a0f4e42e5";
+pub const SCHEMA_SHA256: &str = "35d32b0241649d5e868510a3b4b23f3c9e1a2a85da76bbf26bae6a002c3a0e36";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -541,10 +541,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "slurm.adopt",
-        30.0,
+        150.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Follow a job that was submitted without us, as one of ours.",
     ),
     MethodInfo::new(
         "slurm.cancel",
@@ -1248,6 +1248,30 @@ pub struct AcceptHostKeyParams {
     pub id: Value,
     /// SHA256 of the key, as `clusters.test` shows it: `SHA256:…`.
     pub fingerprint: String,
+}
+
+/// Params of `slurm.adopt`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdoptParams {
+    /// Name or number of the cluster.
+    pub cluster: Value,
+    /// The scheduler's id of the whole job.
+    pub job_id: String,
+    /// Which code it runs; recognised from its files if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Our name; the scheduler's if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Result of `slurm.adopt`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdoptResult {
+    /// The job, as it is followed from now on.
+    pub job: JobSummary,
 }
 
 /// Params of `forces.attach`.
@@ -4258,6 +4282,15 @@ pub mod calls {
         type Reply = Map<String, Value>;
     }
 
+    /// `slurm.adopt`: Follow a job that was submitted without us, as one of ours.
+    pub enum SlurmAdopt {}
+
+    impl Call for SlurmAdopt {
+        const METHOD: &'static str = "slurm.adopt";
+        type Params = AdoptParams;
+        type Reply = Reply<AdoptResult>;
+    }
+
     /// `slurm.cancel`: Ask for jobs to be ended, by the scheduler's ids.
     pub enum SlurmCancel {}
 
@@ -4406,6 +4439,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsSubmit>();
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::RpcDiscover>();
+    visitor.visit::<calls::SlurmAdopt>();
     visitor.visit::<calls::SlurmCancel>();
     visitor.visit::<calls::SlurmQueue>();
     visitor.visit::<calls::SlurmRelease>();

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from crystalmath.contract.jobs import CancelJobsParams, JobIdParams, LogParams
-from crystalmath.contract.slurm import QueueParams, SchedulerJobsParams, SyncParams
-from crystalmath.errors import InvalidParams, SlurmError
+from crystalmath.contract.slurm import AdoptParams, QueueParams, SchedulerJobsParams, SyncParams
+from crystalmath.errors import Conflict, InvalidParams, SlurmError, UnknownJob
 from support.cluster_bench import ClusterBench, ScriptedSlurm
 from support.service_fakes import FakeCall
 
@@ -362,3 +362,41 @@ def test_a_second_job_in_the_same_directory_touches_nothing(
     bench.until_state(job, *ENDS, step_s=1.0)
     assert bench.state(job) == "COMPLETED"
     assert (where / "ran").read_text() == "run\n"
+
+
+def submit_by_hand(bench: ClusterBench, script: str) -> tuple[str, Path]:
+    """A job that somebody submitted himself: its id and its directory."""
+    where = bench.root / "by hand"
+    where.mkdir()
+    (where / "job.sh").write_text(f"#!/bin/bash\n{script}\n")
+    shell = bench.runners.of(bench.cluster)._on()
+    ran = shell.run(
+        f"cd '{where}'; sbatch --parsable --job-name='my relax' job.sh", deadline_s=30.0
+    )
+    return ran.out_text().strip(), where
+
+
+def test_adopt_a_job_that_was_submitted_by_hand(bench: ClusterBench) -> None:
+    ident, where = submit_by_hand(bench, "while [ ! -e go ]; do sleep 0.05; done; echo 7 > out.txt")
+    params = AdoptParams(cluster="c", job_id=ident, code="command")
+    job = bench.slurm.adopt(params).job
+    assert (job.name, job.state, job.runner, job.cluster) == ("my relax", "SUBMITTED", "slurm", "c")
+    with pytest.raises(Conflict, match=f"job {job.id} already"):
+        bench.slurm.adopt(params)
+    assert len(list(bench.directories.root.iterdir())) == 1, "the second left nothing"
+    bench.until_state(job.id, "RUNNING")
+    (where / "go").touch()
+    bench.until_state(job.id, *ENDS, step_s=1.0)
+    assert bench.state(job.id) == "COMPLETED"
+    assert (bench.directories.path(bench.key(job.id)) / "out.txt").read_text() == "7\n"
+    assert sorted(p.name for p in where.iterdir()) == ["go", "job.sh", "out.txt", "scheduler.log"]
+
+
+def test_adopt_refuses_what_is_nobodys_or_unknown(bench: ClusterBench) -> None:
+    with pytest.raises(UnknownJob):
+        bench.slurm.adopt(AdoptParams(cluster="c", job_id="4711", code="command"))
+    ident, _ = submit_by_hand(bench, "exit 0")
+    with pytest.raises(InvalidParams) as caught:
+        bench.slurm.adopt(AdoptParams(cluster="c", job_id=ident))
+    assert caught.value.field == "code"
+    assert list(bench.directories.root.iterdir()) == []

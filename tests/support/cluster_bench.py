@@ -116,6 +116,8 @@ class ClusterBench(Bench):
                 lanes=self.lanes,
                 runner_of=self.runners.of,
                 ending=Ending(self.store, self.directories, lambda: self.now, lambda _: None),
+                codes=codes,
+                directories=self.directories,
                 clock=lambda: self.now,
             )
         )
