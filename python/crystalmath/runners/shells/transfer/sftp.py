@@ -1,4 +1,7 @@
-"""Moving bytes by SFTP. A client belongs to the thread that opened it, so each call has its own."""
+"""Bringing bytes by SFTP. A client belongs to the thread that opened it, so each call has its own.
+
+Files are fetched as a stream instead: the library fetches ahead in threads of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from crystalmath.runners.shells.exchange import start
 from crystalmath.runners.shells.transfer.carriers import (
-    CHUNK_BYTES,
     CarrierBroken,
     CarrierFailed,
     CarrierLost,
-    Fetching,
     Progress,
     Sending,
 )
@@ -40,12 +41,6 @@ class Sftp:
             for sending in sendings:
                 self._send_one(client, f"{directory}/{sending.part}", sending, progress)
 
-    def fetch(self, fetchings: Sequence[Fetching], progress: Progress) -> None:
-        """Append to local files."""
-        with self._client(progress) as client:
-            for fetching in fetchings:
-                self._fetch_one(client, fetching, progress)
-
     @contextmanager
     def _client(self, progress: Progress) -> Iterator[SFTPClient]:
         with self._channels(progress.until) as channel, _translated(channel):
@@ -63,23 +58,6 @@ class Sftp:
                 file.write(chunk)
                 progress.moved(len(chunk))
             file.settimeout(progress.left())
-
-    def _fetch_one(self, client: SFTPClient, fetching: Fetching, progress: Progress) -> None:
-        with (
-            _opened(client, fetching.remote, "rb") as file,
-            fetching.part.open("ab" if fetching.offset else "wb") as local,
-        ):
-            left = fetching.count
-            file.prefetch(fetching.offset + left)
-            file.seek(fetching.offset)
-            while left > 0:
-                file.settimeout(progress.left())
-                chunk = file.read(min(CHUNK_BYTES, left))
-                if not chunk:
-                    raise CarrierFailed(f"{fetching.remote} is shorter than it was")
-                local.write(chunk)
-                left -= len(chunk)
-                progress.moved(len(chunk))
 
 
 def open_client(channel: Channel, timeout_s: float) -> SFTPClient:
