@@ -1,4 +1,4 @@
-"""known_hosts as OpenSSH reads it. Hashed lines and keys were made by ``ssh-keygen`` for this test."""
+"""known_hosts as OpenSSH reads it. Names and keys are made up for it."""
 
 import base64
 import hashlib

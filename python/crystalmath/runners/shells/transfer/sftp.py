@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paramiko import Channel, SFTPClient, SFTPFile
 
 OPEN_S: Final = 10.0
+_ONE_WRITE_BYTES: Final = 32768
 
 Channels = Callable[[Callable[[], float]], AbstractContextManager["Channel"]]
 """Lends a channel, given the time until which it is needed."""
@@ -52,12 +53,18 @@ class Sftp:
     ) -> None:
         with _opened(client, path, "r+b" if sending.offset else "wb") as file:
             file.seek(sending.offset)
-            file.set_pipelined(True)
+            file.set_pipelined(sending.source.size - sending.offset > _ONE_WRITE_BYTES)
             for chunk in sending.source.chunks(sending.offset):
                 file.settimeout(progress.left())
                 file.write(chunk)
                 progress.moved(len(chunk))
             file.settimeout(progress.left())
+        # Of writes that were not waited for, the library forgets the failures.
+        channel = client.get_channel()
+        assert channel is not None
+        channel.settimeout(progress.left())
+        if client.stat(path).st_size != sending.source.size:
+            raise CarrierFailed("the file was not written whole")
 
 
 def open_client(channel: Channel, timeout_s: float) -> SFTPClient:
@@ -78,7 +85,7 @@ def open_client(channel: Channel, timeout_s: float) -> SFTPClient:
         return paramiko.SFTPClient(channel)
     except TimeoutError as err:
         raise CarrierBroken(f"no answer within {time.monotonic() - began:.0f} s") from err
-    except (paramiko.SSHException, EOFError, OSError, struct.error) as err:
+    except (paramiko.SSHException, paramiko.SFTPError, EOFError, OSError, struct.error) as err:
         transport = channel.get_transport()
         if transport is None or not transport.is_active():
             raise CarrierLost(str(err)) from err
@@ -109,6 +116,8 @@ def _translated(channel: Channel) -> Iterator[None]:
         raise
     except TimeoutError as err:
         raise CarrierLost("nothing moved in time") from err
+    except paramiko.SFTPError as err:
+        raise CarrierBroken(str(err)) from err
     except (paramiko.SSHException, EOFError) as err:
         raise CarrierLost(str(err) or "connection closed") from err
     except OSError as err:
