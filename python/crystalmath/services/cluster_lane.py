@@ -44,6 +44,9 @@ log = logging.getLogger(__name__)
 
 _LOGS: Final = ("stdout.log", "stderr.log", "scheduler.log")
 _AT_ONCE: Final = 200
+_STEPS_AT_ONCE: Final = 10
+"""Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
+polls must not wait for a thousand of them."""
 _FOLLOW_BYTES: Final = 256 * 1024
 
 
@@ -76,6 +79,10 @@ class LaneParts:
     timing: LaneTiming = field(default_factory=LaneTiming)
 
 
+class ClusterGone(Exception):
+    """The lane's cluster was deleted."""
+
+
 class Lane:
     """See the module docstring."""
 
@@ -106,10 +113,13 @@ class Lane:
         self._thread = threading.Thread(target=self._run, name=f"lane-{self._id}", daemon=True)
         self._thread.start()
 
-    def stop(self, timeout_s: float = 5.0) -> None:
-        """Stop after the step in progress; a hanging connection is not waited for."""
+    def stop(self) -> None:
+        """Stop after the step in progress."""
         self._stopping.set()
         self._awake.set()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait for the end of the step in progress; a hanging connection is not waited for."""
         if self._thread is not None:
             self._thread.join(timeout_s)
 
@@ -124,8 +134,8 @@ class Lane:
             self._awake.clear()
             try:
                 wait_s = self.turn()
-            except NotFound:
-                return  # the cluster was deleted
+            except ClusterGone:
+                return
             except Exception:
                 log.exception("a lane could not look at its jobs", extra={"cluster": self._id})
                 wait_s = self._parts.timing.idle_s
@@ -153,7 +163,7 @@ class Lane:
 
     def _work(self, cluster: Cluster, runner: ClusterRunner, steps: ClusterSteps) -> None:
         name, store, now = cluster.record.name, self._parts.store, self._clock()
-        for row in store.remote_rows(name, ("CREATED",), due=now, limit=_AT_ONCE):
+        for row in store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE):
             self._guarded(row, steps.stage)
         self._hand_over(cluster, steps)
         tracked = store.remote_rows(name, TRACKED)
@@ -162,10 +172,10 @@ class Lane:
             tracked = store.remote_rows(name, TRACKED)
         self._cancel(cluster, runner, steps, tracked)
         self._follow(runner, [row for row in tracked if row["state"] == "RUNNING"])
-        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_AT_ONCE)
+        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_STEPS_AT_ONCE)
         ended += [
             row
-            for row in store.uncollected(name, _AT_ONCE)
+            for row in store.uncollected(name, _STEPS_AT_ONCE)
             if (row["next_try_at"] or 0.0) <= self._clock()
         ]
         remotes = store.remotes([row["id"] for row in ended])
@@ -178,7 +188,7 @@ class Lane:
         room = cluster.record.max_concurrent
         if room is not None:
             room -= len(store.remote_rows(name, TRACKED))
-        for row in jobs.startable(self._clock(), _AT_ONCE, name):
+        for row in jobs.startable(self._clock(), _STEPS_AT_ONCE, name):
             if self._stopping.is_set() or (room is not None and room <= 0):
                 return
             if not self._submissions.take(self._clock()):
@@ -308,7 +318,10 @@ class Lane:
         return bool(self._parts.store.remote_rows(name, ("LOST",), due=self._clock(), limit=1))
 
     def _cluster(self) -> Cluster:
-        cluster = self._parts.store.cluster(self._id)
+        try:
+            cluster = self._parts.store.cluster(self._id)
+        except NotFound as error:
+            raise ClusterGone from error
         if cluster.record != self._record:
             self._record = cluster.record
             self.polls.take_record(cluster.record)

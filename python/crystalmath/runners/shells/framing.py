@@ -88,7 +88,8 @@ class Deframer:
     @property
     def noise(self) -> bytes:
         """What the host wrote around them."""
-        return bytes(self._noise[:_NOISE_BYTES])
+        before = self._noise if self._begun else self._noise + self._tail
+        return bytes(before[:_NOISE_BYTES])
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes, cut anywhere."""

@@ -50,7 +50,7 @@ class LocalShell:
     def __init__(self, *, setup_commands: tuple[str, ...] = (), appear_s: float = APPEAR_S) -> None:
         self._setup = setup_commands
         self._appear_s = appear_s
-        self._ways = Ways({"direct": Direct()})
+        self._ways = Ways({"direct": Direct()}, Direct())
 
     def run(self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB) -> Ran:
         """Run a POSIX sh script; at the deadline it is killed, with what it has started."""

@@ -9,9 +9,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crystalmath.errors import NotImplementedYet, SshError
 from crystalmath.runners.shells.authentication import Ask, LoggedIn, Passphrases
@@ -24,7 +25,7 @@ from crystalmath.runners.shells.connection import (
     offered_key,
 )
 from crystalmath.runners.shells.host_keys import HostKeyOffer, HostKeys
-from crystalmath.runners.shells.hosts import Clock, ClusterHost
+from crystalmath.runners.shells.hosts import Clock, ClusterHost, Hop
 from crystalmath.runners.shells.paramiko_shell import ParamikoShell
 from crystalmath.runners.shells.pool import HostPool, Purpose, Tender
 from crystalmath.runners.shells.report import ConnectionReport, examine
@@ -33,6 +34,9 @@ from crystalmath.runners.shells.transfer.get import APPEAR_S
 from crystalmath.runners.shells.transfer.sftp import Sftp
 from crystalmath.runners.shells.transfer.stream import Stream
 from crystalmath.runners.shells.transfer.ways import Ways
+
+if TYPE_CHECKING:
+    from paramiko import Channel
 
 IDLE_S: Final = 600.0
 LOG_IN_S: Final = 60.0
@@ -235,7 +239,7 @@ class SshShells:
 
         return open_
 
-    def _offered(self, host: ClusterHost, deadline_s: float) -> tuple:  # type: ignore[type-arg]
+    def _offered(self, host: ClusterHost, deadline_s: float) -> tuple[Hop, str, bytes]:
         route = self._config.route(host)
         until = time.monotonic() + deadline_s
         return offered_key(route, self._keys, self._credentials(None), until=until)
@@ -249,13 +253,13 @@ class SshShells:
 
 
 def _ways(shell: ParamikoShell, purpose: Purpose, broken: dict[str, str]) -> Ways:
-    def lend(until: Callable[[], float]) -> object:
+    def lend(until: Callable[[], float]) -> AbstractContextManager[Channel]:
         return shell.moving_channel(purpose, until)
 
-    stream = Stream(lend)  # type: ignore[arg-type]
+    stream = Stream(lend)
     if purpose == "transfers":
-        return Ways({"stream": stream}, broken)
-    return Ways({"sftp": Sftp(lend), "stream": stream}, broken)  # type: ignore[arg-type]
+        return Ways({"stream": stream}, stream, broken)
+    return Ways({"sftp": Sftp(lend), "stream": stream}, stream, broken)
 
 
 def _only(connection: Connection) -> Callable[[float, Ask | None], Connection]:

@@ -1,7 +1,7 @@
 """What moves bytes: SFTP, a stream over exec, or the file system of this machine.
 
-A carrier only appends to and reads from files. Directories, sizes, checksums and renames are
-commands, the same for every carrier.
+They only appends to and reads from files. Directories, sizes, checksums and renames are
+commands, the same for all of them.
 """
 
 from __future__ import annotations
@@ -142,11 +142,15 @@ class Fetching:
     part: Path
 
 
-class Carrier(Protocol):
-    """One way of moving bytes. All of them raise the three exceptions of this module."""
+class Sender(Protocol):
+    """One way of bringing bytes; raises the three exceptions of this module."""
 
     def send(self, directory: str, sendings: Sequence[Sending], progress: Progress) -> None:
         """Append to files under a directory of the host; an offset of 0 starts a file anew."""
+
+
+class Fetcher(Protocol):
+    """One way of fetching bytes; raises ``CarrierFailed`` and ``CarrierLost``."""
 
     def fetch(self, fetchings: Sequence[Fetching], progress: Progress) -> None:
         """Append to local files."""

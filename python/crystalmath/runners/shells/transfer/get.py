@@ -11,7 +11,6 @@ from typing import Final
 
 from crystalmath.errors import InputRejected, TransferFailed
 from crystalmath.runners.shells.transfer.carriers import (
-    Carrier,
     CarrierFailed,
     CarrierLost,
     Fetching,
@@ -131,12 +130,9 @@ class Download:
             self._progress.moved(one.offset)
             count = one.seen.size - one.offset
             fetchings.append(Fetching(str(one.get.remote), one.offset, count, one.part))
-
-        def move(carrier: Carrier) -> None:
-            carrier.fetch(fetchings, self._progress)
-
+        ways = self._ways([fetching.count for fetching in fetchings])
         try:
-            self._ways([fetching.count for fetching in fetchings]).by(move)
+            ways.fetcher.fetch(fetchings, self._progress)
         except CarrierLost as err:
             raise self._failed("the transfer was cut; what arrived is kept", str(err)) from err
         except CarrierFailed as err:

@@ -8,7 +8,6 @@ from typing import Final
 
 from crystalmath.errors import CrystalMathError, DiskFull, InputRejected, TransferFailed
 from crystalmath.runners.shells.transfer.carriers import (
-    Carrier,
     CarrierFailed,
     CarrierLost,
     Progress,
@@ -111,12 +110,9 @@ class Upload:
             self._progress.moved(offset)
             if offset < source.size or offset == 0:
                 sendings.append(Sending(f"{source.put.path}{PART}", offset, source))
-
-        def move(carrier: Carrier) -> None:
-            carrier.send(directory, sendings, self._progress)
-
+        ways = self._ways([sending.source.size - sending.offset for sending in sendings])
         try:
-            self._ways([s.source.size - s.offset for s in sendings]).by(move)
+            ways.send(directory, sendings, self._progress)
         except CarrierLost as err:
             raise self._failed("the transfer was cut; what arrived is kept", str(err)) from err
         except CarrierFailed as err:

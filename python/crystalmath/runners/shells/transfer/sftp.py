@@ -1,4 +1,7 @@
-"""Moving bytes by SFTP. A client belongs to the thread that opened it, so each call has its own."""
+"""Bringing bytes by SFTP. A client belongs to the thread that opened it, so each call has its own.
+
+Files are fetched as a stream instead: the library fetches ahead in threads of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from crystalmath.runners.shells.exchange import start
 from crystalmath.runners.shells.transfer.carriers import (
-    CHUNK_BYTES,
     CarrierBroken,
     CarrierFailed,
     CarrierLost,
-    Fetching,
     Progress,
     Sending,
 )
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from paramiko import Channel, SFTPClient, SFTPFile
 
 OPEN_S: Final = 10.0
+_ONE_WRITE_BYTES: Final = 32768
 
 Channels = Callable[[Callable[[], float]], AbstractContextManager["Channel"]]
 """Lends a channel, given the time until which it is needed."""
@@ -40,12 +42,6 @@ class Sftp:
             for sending in sendings:
                 self._send_one(client, f"{directory}/{sending.part}", sending, progress)
 
-    def fetch(self, fetchings: Sequence[Fetching], progress: Progress) -> None:
-        """Append to local files."""
-        with self._client(progress) as client:
-            for fetching in fetchings:
-                self._fetch_one(client, fetching, progress)
-
     @contextmanager
     def _client(self, progress: Progress) -> Iterator[SFTPClient]:
         with self._channels(progress.until) as channel, _translated(channel):
@@ -57,29 +53,18 @@ class Sftp:
     ) -> None:
         with _opened(client, path, "r+b" if sending.offset else "wb") as file:
             file.seek(sending.offset)
-            file.set_pipelined(True)
+            file.set_pipelined(sending.source.size - sending.offset > _ONE_WRITE_BYTES)
             for chunk in sending.source.chunks(sending.offset):
                 file.settimeout(progress.left())
                 file.write(chunk)
                 progress.moved(len(chunk))
             file.settimeout(progress.left())
-
-    def _fetch_one(self, client: SFTPClient, fetching: Fetching, progress: Progress) -> None:
-        with (
-            _opened(client, fetching.remote, "rb") as file,
-            fetching.part.open("ab" if fetching.offset else "wb") as local,
-        ):
-            left = fetching.count
-            file.prefetch(fetching.offset + left)
-            file.seek(fetching.offset)
-            while left > 0:
-                file.settimeout(progress.left())
-                chunk = file.read(min(CHUNK_BYTES, left))
-                if not chunk:
-                    raise CarrierFailed(f"{fetching.remote} is shorter than it was")
-                local.write(chunk)
-                left -= len(chunk)
-                progress.moved(len(chunk))
+        # Of writes that were not waited for, the library forgets the failures.
+        channel = client.get_channel()
+        assert channel is not None
+        channel.settimeout(progress.left())
+        if client.stat(path).st_size != sending.source.size:
+            raise CarrierFailed("the file was not written whole")
 
 
 def open_client(channel: Channel, timeout_s: float) -> SFTPClient:
@@ -100,7 +85,7 @@ def open_client(channel: Channel, timeout_s: float) -> SFTPClient:
         return paramiko.SFTPClient(channel)
     except TimeoutError as err:
         raise CarrierBroken(f"no answer within {time.monotonic() - began:.0f} s") from err
-    except (paramiko.SSHException, EOFError, OSError, struct.error) as err:
+    except (paramiko.SSHException, paramiko.SFTPError, EOFError, OSError, struct.error) as err:
         transport = channel.get_transport()
         if transport is None or not transport.is_active():
             raise CarrierLost(str(err)) from err
@@ -131,6 +116,8 @@ def _translated(channel: Channel) -> Iterator[None]:
         raise
     except TimeoutError as err:
         raise CarrierLost("nothing moved in time") from err
+    except paramiko.SFTPError as err:
+        raise CarrierBroken(str(err)) from err
     except (paramiko.SSHException, EOFError) as err:
         raise CarrierLost(str(err) or "connection closed") from err
     except OSError as err:

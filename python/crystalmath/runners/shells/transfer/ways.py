@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from crystalmath.runners.shells.transfer.carriers import (
-    Carrier,
     CarrierBroken,
     CarrierLost,
+    Fetcher,
+    Progress,
+    Sender,
+    Sending,
 )
 
 LARGE_BYTES: Final = 64 * 1024 * 1024
@@ -18,31 +21,32 @@ MANY_FILES: Final = 50
 
 @dataclass(slots=True)
 class Ways:
-    """The carriers of a host.
+    """The ways to a host and back.
 
     Attributes
     ----------
-    carriers
+    senders
         By name, in the order in which they are tried.
     broken
-        Carriers that do not work on this host, and why.
+        Senders that do not work on this host, and why.
     """
 
-    carriers: Mapping[str, Carrier]
+    senders: Mapping[str, Sender]
+    fetcher: Fetcher
     broken: dict[str, str] = field(default_factory=dict)
 
-    def by(self, move: Callable[[Carrier], None]) -> None:
-        """Move bytes by the first carrier that works.
+    def send(self, directory: str, sendings: Sequence[Sending], progress: Progress) -> None:
+        """Bring bytes by the first sender that works.
 
         Raises
         ------
         CarrierFailed, CarrierLost
         """
-        for name, carrier in self.carriers.items():
+        for name, sender in self.senders.items():
             if name in self.broken:
                 continue
             try:
-                move(carrier)
+                sender.send(directory, sendings, progress)
             except CarrierBroken as err:
                 self.broken[name] = str(err)
             else:
