@@ -18,11 +18,10 @@ from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
-from crystalmath.contract.clusters import ClusterReport, Problem
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.domain.states import TERMINAL
-from crystalmath.errors import DatabaseError, Unreachable
+from crystalmath.errors import DatabaseError
 from crystalmath.forces.pool.door import door_path
 from crystalmath.forces.pool.pool import Pool
 from crystalmath.forces.shipped import DECLARATIONS, WORKER
@@ -31,8 +30,8 @@ from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.runners.local.runner import LocalRunner
-from crystalmath.runners.shells.local import LocalShell
-from crystalmath.runners.slurm.examine import examine_slurm
+from crystalmath.runners.shells.clusters import ClusterShells
+from crystalmath.runners.slurm.examine import Examination
 from crystalmath.runners.slurm.runner import SlurmRunner
 from crystalmath.services.cluster_desk import ClusterDesk
 from crystalmath.services.cluster_lane import LaneParts
@@ -51,7 +50,6 @@ from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_forces import ReadyEnvironment
 from crystalmath.services.ports_server import ControllerSettings, ServerPort
-from crystalmath.services.ports_shell import Shell
 from crystalmath.services.pump import Pump, PumpTiming
 from crystalmath.services.slurm import SlurmParts, SlurmService
 from crystalmath.services.steps import Steps
@@ -128,7 +126,8 @@ class CrystalController:
         self._logs = LogWatch(server.hub, self._store, self._directories, settings.log_watch_s)
         changes.on_ended = self._job_ended
         self._clusters = SqliteClusterStore(self._store)
-        self._runners = RunnerRegistry(_cluster_runner)
+        self._shells = ClusterShells(data_dir / "known_hosts", lambda: server.ssh_auth_sock)
+        self._runners = RunnerRegistry(self._cluster_runner)
         self._lanes = Lanes(
             LaneParts(
                 jobs=self._store,
@@ -180,7 +179,13 @@ class CrystalController:
             )
         )
         self.clusters = ClustersService(
-            ClustersParts(self._clusters, self._lanes, _examine, time.time)
+            ClustersParts(
+                store=self._clusters,
+                lanes=self._lanes,
+                ways=self._shells,
+                examine=Examination(self._shells.test, self._shells.open),
+                clock=time.time,
+            )
         )
         self.slurm = SlurmService(
             SlurmParts(
@@ -189,6 +194,8 @@ class CrystalController:
                 lanes=self._lanes,
                 runner_of=self._runners.of,
                 ending=Ending(self._store, self._directories, time.time, self._pump.end_unrecorded),
+                codes=codes,
+                directories=self._directories,
                 clock=time.time,
             )
         )
@@ -239,8 +246,12 @@ class CrystalController:
         self._pump.stop()
         self._lanes.stop()
         self._runners.close()
+        self._shells.close()
         self._logs.stop()
         self._store.close()
+
+    def _cluster_runner(self, record: ClusterRecord) -> SlurmRunner:
+        return SlurmRunner(record, lambda: self._shells.open(record), time.time)
 
     def _wake(self) -> None:
         self._pump.wake()
@@ -261,33 +272,6 @@ class CrystalController:
     def is_needed(self) -> bool:
         """Whether an idle daemon must stay: for jobs, open data channels, an installation."""
         return self.live_local_jobs() > 0 or self._pool.clients() > 0 or self.forces.is_busy()
-
-
-def _open_shell(record: ClusterRecord) -> Shell:
-    """The way to a cluster's host."""
-    here = (record.port, record.username, record.key_file, record.proxy_jump)
-    if record.hostname == "localhost" and here == (None, None, None, None):
-        return LocalShell(record.setup_commands)
-    raise Unreachable(
-        f"{record.hostname} cannot be reached: connections over SSH are not part of this version",
-        hint="on the login node of a cluster itself, its hostname is `localhost`",
-    )
-
-
-def _cluster_runner(record: ClusterRecord) -> SlurmRunner:
-    return SlurmRunner(record, lambda: _open_shell(record), time.time)
-
-
-def _examine(record: ClusterRecord, *, deadline_s: float) -> ClusterReport:
-    try:
-        shell = _open_shell(record)
-    except Unreachable as error:
-        problem = Problem(what=error.message, hint=error.hint)
-        return ClusterReport(reachable=False, problems=[problem])
-    try:
-        return examine_slurm(record, shell, deadline_s=deadline_s)
-    finally:
-        shell.close()
 
 
 def _driver() -> ReadyEnvironment:

@@ -18,7 +18,11 @@
     │   └── EngineChanged
     ├── DatabaseError                    -32001
     ├── SshError                         -32002
-    │   └── Unreachable · AuthRefused · HostKeyUnknown · HostKeyChanged · TransferFailed
+    │   ├── Unreachable · HostKeyUnknown · HostKeyChanged
+    │   ├── AuthRefused
+    │   │   └── PassphraseNeeded
+    │   └── TransferFailed
+    │       └── DiskFull
     ├── SlurmError                       -32003
     │   └── Rejected · LimitReached · UnknownOutcome · UnknownJob · Unparsable
     └── TransportError                   (raised by the server, not by services)
@@ -36,6 +40,7 @@ trace id, and its text stays in the log.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 PARSE_ERROR = -32700
@@ -202,10 +207,36 @@ class DatabaseError(CrystalMathError):
 
 
 class SshError(CrystalMathError):
-    """A connection to a host failed."""
+    """A connection to a host failed.
+
+    Parameters
+    ----------
+    host
+        The host that said no, or that did not answer: the cluster's own or one on the way to it.
+    stage
+        How far it came: ``config``, ``resolve``, ``connect``, ``host_key``, ``auth``, ``session``
+        or ``transfer``.
+    facts
+        What a program may want of it, e.g. ``key_type`` and ``sha256`` of an unknown host key.
+    """
 
     code = -32002
     kind = "ssh"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        field: str | None = None,
+        host: str | None = None,
+        stage: str | None = None,
+        facts: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, field=field)
+        self.host = host
+        self.stage = stage
+        self.facts = dict(facts or {})
 
 
 class Unreachable(SshError):
@@ -215,6 +246,10 @@ class Unreachable(SshError):
 
 class AuthRefused(SshError):
     kind = "auth_refused"
+
+
+class PassphraseNeeded(AuthRefused):
+    kind = "passphrase_needed"
 
 
 class HostKeyUnknown(SshError):
@@ -228,6 +263,11 @@ class HostKeyChanged(SshError):
 class TransferFailed(SshError):
     kind = "transfer_failed"
     retryable = True
+
+
+class DiskFull(TransferFailed):
+    kind = "disk_full"
+    retryable = False
 
 
 class SlurmError(CrystalMathError):

@@ -5,6 +5,7 @@ use super::params::Given;
 use super::session::Session;
 use super::submit;
 use super::wait::WaitArgs;
+use super::wording::Commands;
 use crate::error::IpcError;
 use crate::rpc::types::{Reply, SubmitResult};
 
@@ -31,7 +32,7 @@ pub struct Args {
 const METHOD: &str = "slurm.adopt";
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
-    adopt(session, args).map_err(|failure| failure.naming(&[("cluster", "CLUSTER")]))
+    adopt(session, args).map_err(|failure| failure.of(Commands::Clusters))
 }
 
 fn adopt(session: &Session, args: &Args) -> Outcome {

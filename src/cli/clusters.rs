@@ -8,6 +8,7 @@ mod test;
 
 use super::output::Outcome;
 use super::session::Session;
+use super::wording::Commands;
 
 /// Arguments of `clusters`.
 #[derive(Debug, clap::Args)]
@@ -46,7 +47,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         Command::Test(args) => test::run(session, args),
         Command::AcceptHostKey(args) => key::run(session, args),
     };
-    outcome.map_err(|failure| failure.naming(&[("cluster", "CLUSTER"), ("id", "CLUSTER")]))
+    outcome.map_err(|failure| failure.of(Commands::Clusters))
 }
 
 /// Seconds since 1970.

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::output::{Failure, Outcome};
 use super::params::{Given, key_value};
 use super::session::Session;
+use super::wording::Commands;
 pub(super) use ask::Agreement;
 
 /// Arguments of `engines`.
@@ -57,6 +58,10 @@ pub enum Command {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+    dispatch(session, args).map_err(|failure| failure.of(Commands::Engines))
+}
+
+fn dispatch(session: &Session, args: &Args) -> Outcome {
     match args.command.as_ref().unwrap_or(&Command::List) {
         Command::List => list::run(session),
         Command::Install(args) => install::run(session, args),

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use serde_json::{Value, json};
 
-use super::wording;
+use super::wording::{self, Commands};
 use crate::error::IpcError;
 
 /// Exit code of a wrong command line or an unusable argument.
@@ -20,6 +20,8 @@ pub type Outcome = Result<u8, Failure>;
 pub enum Failure {
     /// The daemon's answer, or the way to it.
     Ipc(IpcError),
+    /// The same, of one of these commands, whose arguments have other names.
+    Of(Commands, IpcError),
     /// The same, for somebody who has typed the words of the wire.
     Wire(IpcError),
     /// An argument that cannot be used.
@@ -59,12 +61,11 @@ impl Failure {
         }
     }
 
-    /// The same, with the arguments of this command in place of those that mostly fill these
-    /// fields.
+    /// The same of one of these commands, whose arguments have other names.
     #[must_use]
-    pub fn naming(self, arguments: &[(&str, &str)]) -> Self {
+    pub fn of(self, commands: Commands) -> Self {
         match self {
-            Self::Ipc(error) => Self::Ipc(wording::with_arguments(error, arguments)),
+            Self::Ipc(error) => Self::Of(commands, error),
             other => other,
         }
     }
@@ -75,8 +76,12 @@ impl Failure {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Unfinished { exit, .. } => *exit,
-            Self::Ipc(error) | Self::Wire(error) if wording::blames_argument(error) => USAGE,
-            Self::Ipc(_) | Self::Wire(_) | Self::Io(..) => 1,
+            Self::Ipc(error) | Self::Of(_, error) | Self::Wire(error)
+                if wording::blames_argument(error) =>
+            {
+                USAGE
+            }
+            Self::Ipc(_) | Self::Of(..) | Self::Wire(_) | Self::Io(..) => 1,
             Self::BrokenPipe => 0,
         }
     }
@@ -85,18 +90,8 @@ impl Failure {
     #[must_use]
     pub fn document(&self) -> Value {
         let mut error = match self {
-            Self::Ipc(error) => {
-                let mut document = ipc_document(error);
-                if let IpcError::Rpc { .. } = error {
-                    document["message"] = json!(wording::faults(error).join("; "));
-                    document["hint"] = json!(wording::hint(error));
-                }
-                let named = |field| wording::argument_of(error, field);
-                if let Some(argument) = error.field().and_then(named) {
-                    document["argument"] = json!(argument);
-                }
-                document
-            }
+            Self::Ipc(error) => spoken_document(Commands::Jobs, error),
+            Self::Of(commands, error) => spoken_document(*commands, error),
             Self::Wire(error) => ipc_document(error),
             Self::Usage { message, hint } => {
                 json!({"code": -32602, "kind": "usage", "message": message, "hint": hint})
@@ -120,8 +115,9 @@ impl Failure {
     #[must_use]
     pub fn render(&self) -> String {
         match self {
-            Self::Ipc(error @ IpcError::Rpc { .. }) => wording::render(error),
-            Self::Ipc(error) | Self::Wire(error) => error.render(),
+            Self::Ipc(error @ IpcError::Rpc { .. }) => wording::render(Commands::Jobs, error),
+            Self::Of(commands, error @ IpcError::Rpc { .. }) => wording::render(*commands, error),
+            Self::Ipc(error) | Self::Of(_, error) | Self::Wire(error) => error.render(),
             Self::Usage {
                 message,
                 hint: None,
@@ -145,6 +141,19 @@ impl Failure {
             Self::BrokenPipe => String::new(),
         }
     }
+}
+
+/// The same in the words of the command line.
+fn spoken_document(commands: Commands, error: &IpcError) -> Value {
+    let mut document = ipc_document(error);
+    if let IpcError::Rpc { .. } = error {
+        document["message"] = json!(wording::faults(commands, error).join("; "));
+        document["hint"] = json!(wording::hint(commands, error));
+    }
+    if let Some(argument) = error.field().and_then(|field| commands.argument(field)) {
+        document["argument"] = json!(argument);
+    }
+    document
 }
 
 /// A failure of the connection, or the daemon's error answer, for scripts.

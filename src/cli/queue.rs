@@ -6,6 +6,7 @@ mod render;
 
 use super::output::Outcome;
 use super::session::Session;
+use super::wording::Commands;
 use crate::rpc::types::{QueueParams, calls};
 use render::Shown;
 
@@ -39,7 +40,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         Some(Command::Release(args)) => act::release(session, args),
         None => list(session, args),
     };
-    outcome.map_err(|failure| failure.naming(&[("cluster", "CLUSTER")]))
+    outcome.map_err(|failure| failure.of(Commands::Clusters))
 }
 
 fn list(session: &Session, args: &Args) -> Outcome {

@@ -5,39 +5,21 @@ use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-const ARGUMENTS: [(&str, &str); 60] = [
-    ("account", "--account"),
+const ARGUMENTS: [(&str, &str); 37] = [
     ("after", "--after"),
     ("client_token", ""),
     ("cluster", "--cluster"),
     ("code", "--code"),
-    ("codes", "--code"),
     ("dry_run", "--dry-run"),
     ("engine", "--engine"),
     ("files", "FILE"),
-    ("fingerprint", "--fingerprint"),
-    ("hostname", "--host"),
     ("id", "ID"),
     ("ids", "ID"),
     ("inputs", "--param"),
-    ("job_id", "JOBID"),
-    ("job_ids", "JOBID"),
-    ("key_file", "--key"),
-    ("kind", "--kind"),
-    ("launcher", "--launcher"),
     ("limit", "--limit"),
-    ("max_concurrent", "--max-jobs"),
-    ("max_retrieve_mib", "--max-fetch"),
-    ("min_poll_s", "--min-poll"),
     ("model", "--model"),
     ("name", "--name"),
     ("path", "PATH"),
-    ("port", "--port"),
-    ("proxy_jump", "--jump"),
-    ("qos", "--qos"),
-    ("query_budget", "--queries"),
-    ("queue_name", "--partition"),
-    ("remote_workdir", "--workdir"),
     ("resources.account", "--account"),
     ("resources.begin", "--begin"),
     ("resources.constraint", "--constraint"),
@@ -53,24 +35,105 @@ const ARGUMENTS: [(&str, &str); 60] = [
     ("resources.qos", "--qos"),
     ("resources.walltime_s", "--walltime"),
     ("search", "--search"),
-    ("setup_commands", "--setup"),
-    ("shell", "--shell"),
-    ("slurm_cluster", "--slurm-cluster"),
     ("sort", "--sort"),
     ("state", "--state"),
     ("stream", "--stream"),
     ("structure", "FILE"),
-    ("submit_budget", "--submissions"),
     ("tags", "--tag"),
     ("tail", "--tail"),
     ("task", "--task"),
     ("text", "PATH"),
+];
+
+/// The same for the commands below `engines`, where an engine stands at its place.
+const ENGINE_ARGUMENTS: [(&str, &str); 24] = [
+    ("accept_license", "--accept-license"),
+    ("address", "--ipi"),
+    ("allow_toy_elements", "--allow-toy-elements"),
+    ("cell", "--cell"),
+    ("device", "--device"),
+    ("dtype", "--dtype"),
+    ("engine", "ENGINE"),
+    ("engine_options", "--option"),
+    ("file", "--file"),
+    ("fmax_ev_per_a", "--fmax"),
+    ("keep_days", "--keep-days"),
+    ("keep_symmetry", "--keep-symmetry"),
+    ("max_steps", "--max-steps"),
+    ("model", "--model"),
+    ("models", "--model"),
+    ("name", "--name"),
+    ("options", "--option"),
+    ("properties", "--properties"),
+    ("smax_gpa", "--smax"),
+    ("structure", "FILE"),
+    ("structures", "FILE"),
+    ("task", "NAME"),
+    ("template", "--template"),
+    ("worker", "NAME"),
+];
+
+/// The same for the commands about clusters and their queues.
+const CLUSTER_ARGUMENTS: [(&str, &str); 27] = [
+    ("account", "--account"),
+    ("cluster", "CLUSTER"),
+    ("code", "--code"),
+    ("codes", "--code"),
+    ("fingerprint", "--fingerprint"),
+    ("hostname", "--host"),
+    ("id", "CLUSTER"),
+    ("job_id", "JOBID"),
+    ("job_ids", "JOBID"),
+    ("key_file", "--key"),
+    ("kind", "--kind"),
+    ("launcher", "--launcher"),
+    ("max_concurrent", "--max-jobs"),
+    ("max_retrieve_mib", "--max-fetch"),
+    ("min_poll_s", "--min-poll"),
+    ("name", "--name"),
+    ("port", "--port"),
+    ("proxy_jump", "--jump"),
+    ("qos", "--qos"),
+    ("query_budget", "--queries"),
+    ("queue_name", "--partition"),
+    ("remote_workdir", "--workdir"),
+    ("setup_commands", "--setup"),
+    ("shell", "--shell"),
+    ("slurm_cluster", "--slurm-cluster"),
+    ("submit_budget", "--submissions"),
     ("username", "--user"),
 ];
 
-/// What the user of the command line knows a field as; `None` for one that no argument fills.
-#[must_use]
-pub fn argument(field: &str) -> Option<String> {
+/// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
+/// its own in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commands {
+    /// Those about jobs, and all others.
+    Jobs,
+    /// Those below `engines`.
+    Engines,
+    /// Those about clusters and their queues.
+    Clusters,
+    /// The one that describes a new cluster, whose name stands at its place.
+    NewCluster,
+}
+
+impl Commands {
+    /// What the user of the command line knows a field as; `None` for one that no argument fills.
+    #[must_use]
+    pub fn argument(self, field: &str) -> Option<String> {
+        match self {
+            Self::Jobs => job_argument(field),
+            Self::Engines => engine_argument(field),
+            Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
+            Self::Clusters | Self::NewCluster => {
+                filled_by(&CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+            }
+        }
+    }
+}
+
+fn job_argument(field: &str) -> Option<String> {
     let field = field.strip_prefix("changes.").unwrap_or(field);
     if let Some(parameter) = field.strip_prefix("inputs.") {
         let name = parameter.split('.').next().unwrap_or(parameter);
@@ -79,13 +142,31 @@ pub fn argument(field: &str) -> Option<String> {
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
     }
-    let begins = |known: &&(&str, &str)| {
-        field
-            .strip_prefix(known.0)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let found = ARGUMENTS.iter().find(begins)?.1;
+    let found = filled_by(&ARGUMENTS, field)?.0;
     (!found.is_empty()).then(|| found.to_owned())
+}
+
+/// A relaxation is a job, whose inputs have flags of their own here.
+fn engine_argument(field: &str) -> Option<String> {
+    let field = field.strip_prefix("inputs.").unwrap_or(field);
+    match filled_by(&ENGINE_ARGUMENTS, field)? {
+        ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
+        (argument, _) => Some(argument.to_owned()),
+    }
+}
+
+/// The argument for a field or what lies in it, and the rest of the path.
+fn filled_by<'a>(
+    arguments: &[(&str, &'static str)],
+    field: &'a str,
+) -> Option<(&'static str, &'a str)> {
+    arguments.iter().find_map(|(name, argument)| {
+        let rest = field.strip_prefix(name)?;
+        if rest.is_empty() {
+            return Some((*argument, ""));
+        }
+        rest.strip_prefix('.').map(|rest| (*argument, rest))
+    })
 }
 
 /// Whether an argument stands at its place without a name, so that its message must name it.
@@ -96,60 +177,40 @@ fn is_positional(argument: &str) -> bool {
 /// A sentence of the daemon in the words of the command line; `job` is the one it is about.
 #[must_use]
 pub fn speak(text: &str, job: Option<i64>) -> String {
+    speak_of(Commands::Jobs, text, job)
+}
+
+/// The same in the words of these commands.
+#[must_use]
+pub fn speak_of(commands: Commands, text: &str, job: Option<i64>) -> String {
     replace_names(text, |name, value| {
-        command(name, job).or_else(|| flag(name, value))
+        command(name, job).or_else(|| flag(commands, name, value))
     })
 }
 
-fn flag(field: &str, value: Option<&str>) -> Option<String> {
-    let argument = argument(field).filter(|argument| argument.starts_with('-'))?;
-    Some(match (argument.starts_with("--param "), value) {
+fn flag(commands: Commands, field: &str, value: Option<&str>) -> Option<String> {
+    let argument = commands
+        .argument(field)
+        .filter(|argument| argument.starts_with('-'))?;
+    Some(match (argument.contains(' '), value) {
         (_, None) => argument,
         (true, Some(value)) => format!("{argument}={value}"),
         (false, Some(value)) => format!("{argument} {value}"),
     })
 }
 
-/// Where an error keeps what the arguments of its command are, by the fields that they fill.
-const OWN: &str = "arguments";
-
-/// The error, with the arguments of a command in place of those that mostly fill these fields.
-#[must_use]
-pub fn with_arguments(mut error: IpcError, arguments: &[(&str, &str)]) -> IpcError {
-    if let IpcError::Rpc { data, .. } = &mut error
-        && data.is_object()
-    {
-        for (field, argument) in arguments {
-            if data[OWN][field].is_null() {
-                data[OWN][field] = (*argument).into();
-            }
-        }
-    }
-    error
-}
-
-/// What the user of the command knows a field as, of which this error is.
-#[must_use]
-pub fn argument_of(error: &IpcError, field: &str) -> Option<String> {
-    let own = match error {
-        IpcError::Rpc { data, .. } => data[OWN][field].as_str(),
-        _ => None,
-    };
-    own.map_or_else(|| argument(field), |own| Some(own.to_owned()))
-}
-
 /// What is wrong with one argument: the sentence, behind the argument's name where it has one or
 /// where that must be said in any case.
-fn fault(field: Option<(&str, Option<String>)>, message: &str, always: bool) -> String {
-    let Some((field, known)) = field else {
-        return speak(message, None);
+fn fault(commands: Commands, field: Option<&str>, message: &str, always: bool) -> String {
+    let Some(field) = field else {
+        return speak_of(commands, message, None);
     };
     let sentence = message
         .strip_prefix(field)
         .and_then(|rest| rest.strip_prefix(": "))
         .unwrap_or(message);
-    let sentence = speak(sentence, None);
-    match known {
+    let sentence = speak_of(commands, sentence, None);
+    match commands.argument(field) {
         Some(argument) if always || !is_positional(&argument) => {
             format!("{argument}: {sentence}")
         }
@@ -174,23 +235,22 @@ pub fn blames_argument(error: &IpcError) -> bool {
 
 /// What is wrong, one sentence for each argument.
 #[must_use]
-pub fn faults(error: &IpcError) -> Vec<String> {
+pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
     let message = error.to_string();
     let fields = match error {
         IpcError::Rpc { data, .. } => data["fields"].as_array(),
         _ => None,
     };
-    let named = |field| (field, argument_of(error, field));
     let said: Vec<String> = fields
         .into_iter()
         .flatten()
         .filter_map(|fault_of| {
             let field = fault_of["field"].as_str().filter(|field| !field.is_empty());
-            Some(fault(field.map(named), fault_of["message"].as_str()?, true))
+            Some(fault(commands, field, fault_of["message"].as_str()?, true))
         })
         .collect();
     if said.is_empty() {
-        vec![fault(error.field().map(named), &message, false)]
+        vec![fault(commands, error.field(), &message, false)]
     } else {
         said
     }
@@ -198,23 +258,23 @@ pub fn faults(error: &IpcError) -> Vec<String> {
 
 /// What can be done about it.
 #[must_use]
-pub fn hint(error: &IpcError) -> Option<String> {
+pub fn hint(commands: Commands, error: &IpcError) -> Option<String> {
     // With several faults the daemon's hint lists them, and so do we.
     let lists = matches!(error, IpcError::Rpc { data, .. } if data["fields"].is_array());
     error
         .hint()
         .filter(|hint| !lists && !error.to_string().contains(hint.as_str()))
-        .map(|hint| speak(&hint, None))
+        .map(|hint| speak_of(commands, &hint, None))
 }
 
 /// An error answer of the daemon for people.
 #[must_use]
-pub fn render(error: &IpcError) -> String {
-    let mut lines: Vec<String> = faults(error)
+pub fn render(commands: Commands, error: &IpcError) -> String {
+    let mut lines: Vec<String> = faults(commands, error)
         .into_iter()
         .map(|fault| format!("error: {fault}"))
         .collect();
-    lines.extend(hint(error).map(|hint| format!("hint: {hint}")));
+    lines.extend(hint(commands, error).map(|hint| format!("hint: {hint}")));
     if let IpcError::Rpc {
         code: -32603, data, ..
     } = error
@@ -227,7 +287,7 @@ pub fn render(error: &IpcError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{argument, fault, speak};
+    use super::{Commands, fault, speak, speak_of};
 
     #[test]
     fn fields_are_the_arguments_that_were_typed() {
@@ -237,8 +297,7 @@ mod tests {
             ("resources.cpus_per_task", Some("--cpus")),
             ("resources.nodes", Some("--nodes")),
             ("resources.nothing", None),
-            ("hostname", Some("--host")),
-            ("codes.espresso", Some("--code")),
+            ("hostname", None),
             ("name", Some("--name")),
             ("names", None),
             ("inputs", Some("--param")),
@@ -252,7 +311,58 @@ mod tests {
             ("client_token", None),
             ("", None),
         ] {
-            assert_eq!(argument(field).as_deref(), expected, "{field}");
+            let found = Commands::Jobs.argument(field);
+            assert_eq!(found.as_deref(), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn an_engine_stands_at_its_place_below_engines() {
+        for (field, expected) in [
+            ("engine", Some("ENGINE")),
+            ("model", Some("--model")),
+            ("models", Some("--model")),
+            ("structures.3.path", Some("FILE")),
+            ("structure", Some("FILE")),
+            ("options.damping", Some("--option damping")),
+            ("options", Some("--option")),
+            ("inputs.fmax_ev_per_a", Some("--fmax")),
+            ("inputs.engine_options.head", Some("--option head")),
+            ("inputs.optimizer", None),
+            ("worker", Some("NAME")),
+            ("address", Some("--ipi")),
+            ("enginery", None),
+            ("resources.ntasks", None),
+        ] {
+            let found = Commands::Engines.argument(field);
+            assert_eq!(found.as_deref(), expected, "{field}");
+        }
+        for (text, expected) in [
+            ("give `engine: emt`", "give `engine: emt`"),
+            ("give `options.head: a`", "give `--option head=a`"),
+            ("give `model`", "give `--model`"),
+            (
+                "`forces.models` lists",
+                "`crystalmath engines models ENGINE` lists",
+            ),
+        ] {
+            assert_eq!(speak_of(Commands::Engines, text, None), expected);
+        }
+    }
+
+    #[test]
+    fn a_cluster_stands_at_its_place() {
+        for (commands, field, expected) in [
+            (Commands::Clusters, "id", Some("CLUSTER")),
+            (Commands::Clusters, "name", Some("--name")),
+            (Commands::NewCluster, "name", Some("CLUSTER")),
+            (Commands::NewCluster, "hostname", Some("--host")),
+            (Commands::Clusters, "codes.espresso", Some("--code")),
+            (Commands::Clusters, "job_ids.0", Some("JOBID")),
+            (Commands::Clusters, "resources.nodes", None),
+        ] {
+            let found = commands.argument(field);
+            assert_eq!(found.as_deref(), expected, "{field}");
         }
     }
 
@@ -321,11 +431,10 @@ mod tests {
             ),
             (None, "see `jobs.get`", "see `crystalmath show ID`"),
         ] {
-            let field = field.map(|field| (field, argument(field)));
-            assert_eq!(fault(field, message, false), expected);
+            assert_eq!(fault(Commands::Jobs, field, message, false), expected);
         }
         assert_eq!(
-            fault(Some(("id", argument("id"))), "must be at least 1", true),
+            fault(Commands::Jobs, Some("id"), "must be at least 1", true),
             "ID: must be at least 1"
         );
     }

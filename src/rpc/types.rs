@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "6940e3075b783b0669849148539e2cfbfedafbaf3c4b59e742ed5feaada50a52";
+pub const SCHEMA_SHA256: &str = "35d32b0241649d5e868510a3b4b23f3c9e1a2a85da76bbf26bae6a002c3a0e36";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -183,10 +183,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "clusters.accept_host_key",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Store a host's key, if the one that it offers now has exactly this fingerprint.",
     ),
     MethodInfo::new(
         "clusters.create",
@@ -541,10 +541,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "slurm.adopt",
-        30.0,
+        150.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Follow a job that was submitted without us, as one of ours.",
     ),
     MethodInfo::new(
         "slurm.cancel",
@@ -1240,6 +1240,40 @@ pub enum Event {
     Other,
 }
 
+/// Params of `clusters.accept_host_key`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AcceptHostKeyParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+    /// SHA256 of the key, as `clusters.test` shows it: `SHA256:…`.
+    pub fingerprint: String,
+}
+
+/// Params of `slurm.adopt`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdoptParams {
+    /// Name or number of the cluster.
+    pub cluster: Value,
+    /// The scheduler's id of the whole job.
+    pub job_id: String,
+    /// Which code it runs; recognised from its files if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Our name; the scheduler's if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Result of `slurm.adopt`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdoptResult {
+    /// The job, as it is followed from now on.
+    pub job: JobSummary,
+}
+
 /// Params of `forces.attach`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1301,9 +1335,9 @@ pub struct BrokenEngine {
 #[serde(default)]
 pub struct Budget {
     /// At once.
-    pub size: f64,
+    pub size: i64,
     /// Back each minute.
-    pub refill_per_min: f64,
+    pub refill_per_min: i64,
 }
 
 /// Params of `jobs.cancel`.
@@ -1348,7 +1382,8 @@ pub struct Capabilities {
     pub info_keys: Vec<String>,
     /// Of a committee; 0 when it is none.
     pub members: i64,
-    /// Property → why it is switched off.
+    /// Property → why it is switched off; `partial_stress` is the stress of what is periodic in one
+    /// or two directions only.
     pub withheld: BTreeMap<String, String>,
     /// What belongs to its numbers.
     pub notes: Vec<String>,
@@ -1484,9 +1519,9 @@ pub struct ClusterView {
     /// Larger files stay on the cluster.
     pub max_retrieve_mib: i64,
     /// Questions.
-    pub query_budget: Option<BTreeMap<String, f64>>,
+    pub query_budget: Option<BTreeMap<String, i64>>,
     /// Submissions.
-    pub submit_budget: Option<BTreeMap<String, f64>>,
+    pub submit_budget: Option<BTreeMap<String, i64>>,
     /// Lines before every job.
     pub setup_commands: Vec<String>,
     /// Starts several processes.
@@ -1816,7 +1851,8 @@ pub struct EngineDoctorResult {
     pub identity: Option<ForceIdentity>,
     /// Properties that passed their checks.
     pub usable: Vec<PropertyName>,
-    /// Property → why it is switched off from now on.
+    /// Property → why it is switched off from now on; `partial_stress` is the stress of what is
+    /// periodic in one or two directions only.
     pub withheld: BTreeMap<String, String>,
     /// In the order they were made.
     pub checks: Vec<EngineCheck>,
@@ -2275,7 +2311,7 @@ pub struct HelloResult {
     pub capabilities: Vec<String>,
 }
 
-/// Member `host_key` of [`ClusterReport`].
+/// Result of `clusters.accept_host_key`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostKeyView {
@@ -3484,6 +3520,10 @@ pub struct StructureForces {
     pub committee_energy_ev: Option<Vec<f64>>,
     /// Of each member, of each atom.
     pub committee_forces_ev_per_a: Option<Vec<Vec<Vec<f64>>>>,
+    /// Root mean square of what the members deviate from their mean.
+    pub energy_spread_ev: Option<f64>,
+    /// The same of the force on each atom.
+    pub force_spread_ev_per_a: Option<Vec<f64>>,
 }
 
 /// A structure: exactly one of a path, a text, a search hit or another job.
@@ -3889,6 +3929,16 @@ pub mod calls {
         type Reply = Reply<CancelResult>;
     }
 
+    /// `clusters.accept_host_key`: Store a host's key, if the one that it offers now has exactly
+    /// this fingerprint.
+    pub enum ClustersAcceptHostKey {}
+
+    impl Call for ClustersAcceptHostKey {
+        const METHOD: &'static str = "clusters.accept_host_key";
+        type Params = AcceptHostKeyParams;
+        type Reply = Reply<HostKeyView>;
+    }
+
     /// `clusters.create`: Describe a cluster. Nothing is tried yet: `clusters.test` does that.
     pub enum ClustersCreate {}
 
@@ -4232,6 +4282,15 @@ pub mod calls {
         type Reply = Map<String, Value>;
     }
 
+    /// `slurm.adopt`: Follow a job that was submitted without us, as one of ours.
+    pub enum SlurmAdopt {}
+
+    impl Call for SlurmAdopt {
+        const METHOD: &'static str = "slurm.adopt";
+        type Params = AdoptParams;
+        type Reply = Reply<AdoptResult>;
+    }
+
     /// `slurm.cancel`: Ask for jobs to be ended, by the scheduler's ids.
     pub enum SlurmCancel {}
 
@@ -4342,6 +4401,7 @@ pub trait CallVisitor {
 /// Shows every method that is built to `visitor`, in the order of the names.
 pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::Cancel>();
+    visitor.visit::<calls::ClustersAcceptHostKey>();
     visitor.visit::<calls::ClustersCreate>();
     visitor.visit::<calls::ClustersDelete>();
     visitor.visit::<calls::ClustersGet>();
@@ -4379,6 +4439,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsSubmit>();
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::RpcDiscover>();
+    visitor.visit::<calls::SlurmAdopt>();
     visitor.visit::<calls::SlurmCancel>();
     visitor.visit::<calls::SlurmQueue>();
     visitor.visit::<calls::SlurmRelease>();

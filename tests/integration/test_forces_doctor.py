@@ -107,6 +107,27 @@ def test_a_wrong_stress_is_switched_off_until_it_is_right(started: Daemon, tmp_p
     assert started.call("forces.evaluate", {**ask, "properties": ["stress"]})["failed"] == 0
 
 
+def test_where_only_slabs_have_a_wrong_stress_crystals_keep_theirs(started: Daemon) -> None:
+    options = {"mistake": "stress of slabs"}
+    found = doctor(started, "wrong", options=options)
+    assert failed(found) == {"stress"}
+    assert list(found["withheld"]) == ["partial_stress"]
+    assert "stress" in found["usable"]
+    crystal, slab = bulk("Cu"), bulk("Cu")
+    slab.pbc = [True, True, False]
+    for via in ("daemon", "direct"):
+        with calculator("wrong", via=via, **options) as calc:  # type: ignore[arg-type]
+            assert calc.get_stress(crystal).any()
+            assert calc.get_potential_energy(slab) != 0  # although a stress was asked for before
+            with pytest.raises(PropertyNotImplementedError, match="of slabs and wires"):
+                calc.get_stress(slab)
+            refused = calc.evaluate([crystal, slab], ["stress"], errors="return")
+            assert refused[0]["stress"].any()
+            assert "of slabs and wires" in str(refused[1])
+    again = doctor(started, "wrong", options=options)
+    assert list(again["withheld"]) == ["partial_stress"]
+
+
 def test_other_numbers_than_before_are_an_error_at_the_next_start(
     started: Daemon, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ pub fn cluster(name: &str, changes: &Value) -> Value {
         "username": "ada", "key_file": null, "proxy_jump": null, "shell": "auto",
         "remote_workdir": "$SCRATCH/crystalmath", "queue_name": "debug", "account": null,
         "qos": null, "slurm_cluster": null, "max_concurrent": null, "min_poll_s": 10.0,
-        "max_retrieve_mib": 1024, "query_budget": {"size": 30.0, "refill_per_min": 10.0},
+        "max_retrieve_mib": 1024, "query_budget": {"size": 30, "refill_per_min": 10},
         "submit_budget": null, "setup_commands": ["module load qe"], "launcher": "srun",
         "codes": {"espresso": "/opt/pw.x"}, "status": "active", "last_error": null,
         "unreachable_since": null, "polled_at": "2026-01-06T12:00:00Z", "probe": {},
@@ -169,7 +169,7 @@ fn a_cluster_is_described_by_its_flags_alone() {
             "port": 2222, "username": "ada", "key_file": "~/.ssh/id", "proxy_jump": "a,b",
             "shell": "openssh", "queue_name": "debug", "account": "p1", "qos": "low",
             "slurm_cluster": "east", "max_concurrent": 7, "min_poll_s": 30.0,
-            "max_retrieve_mib": 64, "query_budget": {"size": 20.0, "refill_per_min": 5.0},
+            "max_retrieve_mib": 64, "query_budget": {"size": 20, "refill_per_min": 5},
             "submit_budget": null, "setup_commands": ["module load qe", "ulimit -s unlimited"],
             "launcher": "mpirun", "codes": {"espresso": "/opt/pw.x"},
         })

@@ -4,6 +4,8 @@
     Quantum ESPRESSO and its pseudopotentials (``qe-up``): a :class:`QuantumEspresso`.
 ``set_up``
     Runs another of its scripts, once: ``set_up("lammps-up")`` gives what it printed.
+``ssh_servers``, ``shells``
+    The SSH servers (``ssh-up``): an :class:`SshServers`, and shells that reach them.
 ``bench``
     The job services with the code ``espresso`` and the real local runner.
 
@@ -25,6 +27,8 @@ import pytest
 
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.runners.local.runner import LocalRunner
+from crystalmath.runners.shells.ssh import SshShells
+from crystalmath.runners.shells.ssh_config import SshConfig
 from suite import NO_TESTBED, RUN_TESTBED
 from support.service_fakes import Bench
 
@@ -79,5 +83,53 @@ def qe(set_up: Callable[[str], str]) -> QuantumEspresso:
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     made = Bench(tmp_path, runner=LocalRunner(), code=EspressoAdapter())
+    yield made
+    made.close()
+
+
+@dataclass(frozen=True, slots=True)
+class SshServers:
+    """What ``ssh-up`` has started.
+
+    Attributes
+    ----------
+    folder
+        Keys, ``known_hosts``, ``known_hosts.wrong`` and a ``config`` with the hosts ``cluster``,
+        ``noisy``, ``jump`` and ``inner``.
+    """
+
+    folder: Path
+    scripts: Path
+
+    def drop(self, action: str, server: str = "cluster") -> None:
+        """Break connections: kill, stall, resume, refuse, accept."""
+        subprocess.run(
+            [self.scripts / "ssh-drop", action, server], check=True, capture_output=True, timeout=60
+        )
+
+    def config(self, into: Path, *, known_hosts: Path | None = None, more: str = "") -> SshConfig:
+        """The configuration, with another file of known hosts, or with more in front of it."""
+        text = (self.folder / "config").read_text(encoding="utf-8")
+        if known_hosts is not None:
+            text = text.replace(f"{self.folder}/known_hosts\n", f"{known_hosts}\n")
+        place = into / "ssh_config"
+        place.write_text(more + text, encoding="utf-8")
+        return SshConfig(config_file=place)
+
+
+@pytest.fixture(scope="session")
+def ssh_servers(set_up: Callable[[str], str]) -> SshServers:
+    found = re.search(r"ssh -F (\S+)/config", set_up("ssh-up"))
+    assert found is not None
+    return SshServers(Path(found[1]), testbed_folder())
+
+
+@pytest.fixture
+def shells(ssh_servers: SshServers, tmp_path: Path) -> Iterator[SshShells]:
+    made = SshShells(
+        known_hosts=tmp_path / "own_known_hosts",
+        ssh_config=ssh_servers.config(tmp_path),
+        environment=dict,
+    )
     yield made
     made.close()

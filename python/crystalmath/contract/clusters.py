@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from crystalmath.contract.jobs import CodeName, check_scheduler_word
 from crystalmath.contract.rpc import Model, Params, Timestamp
 
 _HOST = re.compile(r"^[^\s\x00-\x1f\x7f@/-][^\s\x00-\x1f\x7f@/]*$")
@@ -63,6 +64,12 @@ def _launcher(value: str) -> str:
     return _line(value)
 
 
+def _fingerprint(value: str) -> str:
+    if not re.fullmatch(r"SHA256:[A-Za-z0-9+/]{43}=?", value):
+        raise ValueError("a fingerprint is needed as ssh-keygen -l prints it: SHA256:…")
+    return value
+
+
 def _name(value: str) -> str:
     if value.isdigit():
         raise ValueError("a name needs something beside digits: a number is an id")
@@ -75,32 +82,67 @@ ClusterName = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=50),
     AfterValidator(_name),
+    Field(examples=["maple"]),
 ]
 ClusterRef = (
     Annotated[str, StringConstraints(min_length=1, max_length=50)]
     | Annotated[int, Field(ge=1, lt=2**63)]
 )
-_Host = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_host)]
-_User = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_user)]
-_Hops = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_hops)]
-_Path = Annotated[str, StringConstraints(min_length=1, max_length=4096), AfterValidator(_path)]
-_Workdir = Annotated[
-    str, StringConstraints(min_length=1, max_length=4096), AfterValidator(_workdir)
+_Host = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=255),
+    AfterValidator(_host),
+    Field(examples=["login.example.org"]),
 ]
-_Word = Annotated[str, StringConstraints(pattern=r"^[\w.,&|+-]{1,200}$")]
+_User = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=64),
+    AfterValidator(_user),
+    Field(examples=["ada"]),
+]
+_Hops = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=1024),
+    AfterValidator(_hops),
+    Field(examples=["jump.example.org"]),
+]
+_Path = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=4096),
+    AfterValidator(_path),
+    Field(examples=["~/.ssh/id_ed25519"]),
+]
+_Workdir = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=4096),
+    AfterValidator(_workdir),
+    Field(examples=["~/crystalmath"]),
+]
+_Word = Annotated[
+    str, StringConstraints(min_length=1, max_length=200), AfterValidator(check_scheduler_word)
+]
 _Line = Annotated[str, StringConstraints(max_length=4096), AfterValidator(_line)]
 _Launcher = Annotated[
-    str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_launcher)
+    str,
+    StringConstraints(min_length=1, max_length=1024),
+    AfterValidator(_launcher),
+    Field(examples=["srun"]),
+]
+_Fingerprint = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100),
+    AfterValidator(_fingerprint),
+    Field(examples=["SHA256:abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ"]),
 ]
 _Port = Annotated[int, Field(ge=1, le=65535)]
-_Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+_Code = CodeName
 
 
 class Budget(Params):
     """How often something may be done: so much at once, so much back each minute."""
 
-    size: float = Field(gt=0, le=10**6, description="At once.")
-    refill_per_min: float = Field(gt=0, le=10**6, description="Back each minute.")
+    size: int = Field(ge=1, le=10**6, description="At once.")
+    refill_per_min: int = Field(ge=1, le=10**6, description="Back each minute.")
 
 
 _QUERIES = Budget(size=30, refill_per_min=10)
@@ -215,6 +257,13 @@ class ClusterIdParams(Params):
     id: ClusterRef = Field(description="Name or number of the cluster.")
 
 
+class AcceptHostKeyParams(Params):
+    id: ClusterRef = Field(description="Name or number of the cluster.")
+    fingerprint: _Fingerprint = Field(
+        description="SHA256 of the key, as `clusters.test` shows it: `SHA256:…`."
+    )
+
+
 class ClusterView(Model):
     """A cluster, with what the daemon has learned of it."""
 
@@ -235,8 +284,8 @@ class ClusterView(Model):
     max_concurrent: int | None = Field(default=None, description="Jobs handed over at a time.")
     min_poll_s: float = Field(description="Least seconds between polls.")
     max_retrieve_mib: int = Field(description="Larger files stay on the cluster.")
-    query_budget: dict[str, float] | None = Field(default=None, description="Questions.")
-    submit_budget: dict[str, float] | None = Field(default=None, description="Submissions.")
+    query_budget: dict[str, int] | None = Field(default=None, description="Questions.")
+    submit_budget: dict[str, int] | None = Field(default=None, description="Submissions.")
     setup_commands: list[str] = Field(description="Lines before every job.")
     launcher: str = Field(description="Starts several processes.")
     codes: dict[str, str] = Field(description="Code → its program on the cluster.")

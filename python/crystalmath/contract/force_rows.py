@@ -164,7 +164,9 @@ class Capabilities(Model):
     info_keys: list[str] = Field(default_factory=list, description="Members of `info` it reads.")
     members: int = Field(default=0, description="Of a committee; 0 when it is none.")
     withheld: dict[str, str] = Field(
-        default_factory=dict, description="Property → why it is switched off."
+        default_factory=dict,
+        description="Property → why it is switched off; `partial_stress` is the stress of what is "
+        "periodic in one or two directions only.",
     )
     notes: list[str] = Field(default_factory=list, description="What belongs to its numbers.")
     max_structures: int = Field(default=64, description="Structures of one request.")

@@ -210,6 +210,12 @@ class StructureForces(Model):
     committee_forces_ev_per_a: list[list[list[float]]] | None = Field(
         default=None, description="Of each member, of each atom."
     )
+    energy_spread_ev: float | None = Field(
+        default=None, description="Root mean square of what the members deviate from their mean."
+    )
+    force_spread_ev_per_a: list[float] | None = Field(
+        default=None, description="The same of the force on each atom."
+    )
 
 
 class EvaluateResult(Model):
@@ -380,7 +386,8 @@ class EngineDoctorResult(Model):
     )
     withheld: dict[str, str] = Field(
         default_factory=dict,
-        description="Property → why it is switched off from now on.",
+        description="Property → why it is switched off from now on; `partial_stress` is the stress "
+        "of what is periodic in one or two directions only.",
     )
     checks: list[EngineCheck] = Field(description="In the order they were made.")
     elapsed_s: float = Field(description="Seconds it took.")

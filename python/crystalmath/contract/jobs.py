@@ -41,6 +41,31 @@ def _check_absolute(value: str) -> str:
     return value
 
 
+def check_scheduler_word(value: str) -> str:
+    """Refuse what could not stand in an option of a scheduler."""
+    if not re.fullmatch(r"[A-Za-z0-9_.,&|+-]+", value):
+        raise ValueError("letters, digits and _ . , & | + - are what schedulers take here")
+    return value
+
+
+def _check_gpus(value: str) -> str:
+    if not re.fullmatch(r"(?:[A-Za-z0-9_.-]{1,40}:)?[1-9][0-9]{0,3}", value):
+        raise ValueError("a number of GPUs per node is needed, like 2 or a100:2")
+    return value
+
+
+def _check_begin(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_:+-]+", value):
+        raise ValueError("a time is needed as sbatch takes it, like now+1hour or 2030-01-31T12:00")
+    return value
+
+
+def _check_extra(value: str) -> str:
+    if not value.startswith("--") or re.search(r"[\x00-\x1f\x7f]", value):
+        raise ValueError("one option of sbatch is needed that starts with --")
+    return value
+
+
 def check_text(value: str) -> str:
     """Refuse a text that is larger than 8 MiB."""
     if len(value.encode("utf-8")) > MAX_TEXT_BYTES:
@@ -65,12 +90,29 @@ CodeName = Annotated[
 ]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 Walltime = Annotated[float, Field(gt=0, le=10**8), BeforeValidator(parse_walltime_s)]
-SchedulerWord = Annotated[str, StringConstraints(pattern=r"^[\w.,&|+-]{1,200}$")]
-Gpus = Annotated[
-    str, StringConstraints(pattern=r"^(?:[A-Za-z0-9_.-]{1,40}:)?[1-9][0-9]{0,3}$", max_length=50)
+SchedulerWord = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200),
+    AfterValidator(check_scheduler_word),
 ]
-Begin = Annotated[str, StringConstraints(pattern=r"^[\w:+-]{1,40}$")]
-ExtraOption = Annotated[str, StringConstraints(pattern=r"^--[^\x00-\x1f\x7f]+$", max_length=500)]
+Gpus = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=50),
+    AfterValidator(_check_gpus),
+    Field(examples=["a100:2"]),
+]
+Begin = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=40),
+    AfterValidator(_check_begin),
+    Field(examples=["now+1hour"]),
+]
+ExtraOption = Annotated[
+    str,
+    StringConstraints(min_length=3, max_length=500),
+    AfterValidator(_check_extra),
+    Field(examples=["--reservation=school"]),
+]
 Memory = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(parse_memory_mib)]
 
 ContextName = Literal[

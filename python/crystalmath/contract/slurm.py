@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from crystalmath.contract.clusters import ClusterRef
-from crystalmath.contract.jobs import CodeName, JobName
+from crystalmath.contract.jobs import CodeName, JobName, JobSummary
 from crystalmath.contract.rpc import Model, Params, Timestamp
 from crystalmath.domain.states import JobState
 
-SchedulerJobId = Annotated[str, StringConstraints(pattern=r"^\d{1,12}([_+]\d{1,9})?$")]
+
+def _scheduler_id(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", value):
+        raise ValueError("an id of the scheduler is needed, like 8100, 8100_3 or 9000+1")
+    return value
+
+
+SchedulerJobId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=30),
+    AfterValidator(_scheduler_id),
+    Field(examples=["8100_3"]),
+]
+
+
+def _whole_id(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,12}", value):
+        raise ValueError("the scheduler's number of a whole job is needed, like 8100")
+    return value
+
+
+WholeJobId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=12),
+    AfterValidator(_whole_id),
+    Field(examples=["8100"]),
+]
 
 
 class QueueParams(Params):
@@ -28,13 +55,15 @@ class SchedulerJobsParams(Params):
 
 class AdoptParams(Params):
     cluster: ClusterRef = Field(description="Name or number of the cluster.")
-    job_id: Annotated[str, StringConstraints(pattern=r"^\d{1,12}$")] = Field(
-        description="The scheduler's id."
-    )
+    job_id: WholeJobId = Field(description="The scheduler's id of the whole job.")
     code: CodeName | None = Field(
         default=None, description="Which code it runs; recognised from its files if absent."
     )
     name: JobName | None = Field(default=None, description="Our name; the scheduler's if absent.")
+
+
+class AdoptResult(Model):
+    job: JobSummary = Field(description="The job, as it is followed from now on.")
 
 
 class SyncParams(Params):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -52,6 +52,10 @@ class Launch:
         Property → why it is not given although the engine has it.
     reference
         A structure with its numbers, which the engine must give again.
+    memory_bytes
+        What it may use; None: all of this machine's.
+    memory_points
+        What structures have needed in earlier workers of its kind: edges and bytes.
     """
 
     environment: ReadyEnvironment
@@ -66,6 +70,8 @@ class Launch:
     max_atoms: int = 20_000
     withheld: Mapping[str, str] = field(default_factory=dict)
     reference: Mapping[str, Any] | None = None
+    memory_bytes: int | None = None
+    memory_points: Sequence[Sequence[float]] = ()
 
     def config(self) -> dict[str, Any]:
         """Return the CONFIG message."""
@@ -85,6 +91,8 @@ class Launch:
             "max_structures": self.max_structures,
             "max_atoms": self.max_atoms,
             "withheld": dict(self.withheld),
+            "memory_bytes": self.memory_bytes,
+            "memory_points": [list(point) for point in self.memory_points],
             "reference": None if self.reference is None else dict(self.reference),
         }
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from crystalmath.errors import InputRejected
 from crystalmath.forces.connection import Connection, Floats, Shape
-from crystalmath.forces.geometry import Geometry
+from crystalmath.forces.geometry import Geometry, has_stress
 from crystalmath.forces.worker import wire
 
 SUMMED: Final = ("energy", "free_energy", "forces", "stress", "energies", "stresses")
@@ -34,7 +34,8 @@ class Terms:
     mask, properties
         What all terms together give.
     withheld
-        Property → why a term does not give it although its engine has it.
+        Property → why a term does not give it although its engine has it; ``partial_stress`` is
+        the stress of what is periodic in one or two directions.
     arrays
         Property → array of the last answer.
     """
@@ -94,6 +95,16 @@ class Terms:
         """Say that a property is not given, and why if that is known."""
         why = self.withheld.get(name)
         return f"{self.name} gives no {name}" + (f": switched off, as {why}" if why else "")
+
+    def without_stress(self, geometry: Geometry) -> str:
+        """Why a structure has no stress here; empty when it has one."""
+        if not has_stress(geometry.cell, geometry.pbc):
+            return "there is no stress without a periodic direction and a volume"
+        if "partial_stress" in self.withheld and not all(geometry.pbc):
+            return (
+                f"the stress of slabs and wires is switched off: {self.withheld['partial_stress']}"
+            )
+        return ""
 
     def check_info(self, info: str, where: str) -> None:
         """Refuse info that no term reads; raises ``InputRejected``."""

@@ -30,6 +30,8 @@ from crystalmath.services.submission import decode_prepared
 from crystalmath.services.verdicts import judged
 
 WAIT_FOR_FILES_S: Final = 60.0
+ADOPTED_DEPTH: Final = 2
+"""An adopted job's directory may be somebody's home: no deeper is looked for its files."""
 LOOK_AGAIN_S: Final = 5.0
 _LOG_TAIL: Final = 64 * 1024
 _MISSING: Final = "stdout.log"
@@ -57,8 +59,8 @@ class Collecting:
     def collect(self, row: Row, remote: RemoteJob, watched: Watched) -> None:
         """FINISHED → COMPLETED | FAILED; CANCELLED stays what it is, with its files."""
         end = self._completed_end(row, remote, watched)
-        listed = self.runner.listing(str(remote.directory))
-        if self._is_early(row, end, listed):
+        listed = self._listing(remote)
+        if self._is_early(row, remote, end, listed):
             changes = {"next_try_at": self.clock() + LOOK_AGAIN_S}
             self.jobs.move(Move(row["id"], (row["state"],), None, self.clock(), changes=changes))
             return
@@ -74,10 +76,12 @@ class Collecting:
     def _completed_end(self, row: Row, remote: RemoteJob, watched: Watched) -> dict[str, Any]:
         """What is known of the end; without receipt and exit code, both are asked for again."""
         end = dict(remote.end)
-        if end.get("rc") is not None or end.get("signal") is not None or remote.adopted:
+        if end.get("rc") is not None or end.get("signal") is not None:
             return end
-        found = self.runner.receipts([watched]).get(row["id"], [])
-        left = [seen for seen in found if seen.source == "end" and seen.attempt == row["attempt"]]
+        found = {} if remote.adopted else self.runner.receipts([watched])
+        receipts = found.get(row["id"], [])
+        attempt = row["attempt"]
+        left = [seen for seen in receipts if (seen.source, seen.attempt) == ("end", attempt)]
         if left:
             return end | of_receipt(left[-1])
         past, _ = self.runner.history([watched])
@@ -86,7 +90,19 @@ class Collecting:
             return end | of_words(max(words, key=lambda seen: seen.start_at or 0.0))
         return end
 
-    def _is_early(self, row: Row, end: Mapping[str, Any], listed: list[Listed] | None) -> bool:
+    def _listing(self, remote: RemoteJob) -> list[Listed] | None:
+        """Its files; of an adopted job those that it has written itself."""
+        if not remote.adopted:
+            return self.runner.listing(str(remote.directory))
+        since = (remote.handed_over_at or 0.0) + self.runner.facts().clock_offset_s
+        listed = self.runner.listing(str(remote.directory), ADOPTED_DEPTH)
+        if listed is None:
+            return None
+        return [file for file in listed if file.modified_at >= since]
+
+    def _is_early(
+        self, row: Row, remote: RemoteJob, end: Mapping[str, Any], listed: list[Listed] | None
+    ) -> bool:
         """Whether something is missing that may still appear."""
         waited_s = self.clock() - (row["finished_at"] or 0.0)
         if waited_s > WAIT_FOR_FILES_S or end.get("reason") == "did_not_start":
@@ -95,7 +111,7 @@ class Collecting:
             return False  # it had not begun
         names = {file.path for file in listed or ()}
         unknown = end.get("rc") is None and end.get("signal") is None
-        return _MISSING not in names or unknown
+        return (_MISSING not in names and not remote.adopted) or unknown
 
     def _fetch(
         self,

@@ -1,14 +1,13 @@
 """One cluster's lane: a thread that moves the jobs of one cluster, and no other's.
 
 A login node that hangs holds up this thread alone. The steps are in ``cluster_steps`` and
-``cluster_collect``, what a poll leads to is in ``cluster_look``; here is when. Made by
+``cluster_collect``, polls and what they lead to in ``cluster_polls``; here is when. Made by
 ``cluster_lanes``.
 """
 
 from __future__ import annotations
 
 import logging
-import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from typing import Any, Final
 
 from crystalmath.domain.budget import TokenBucket
 from crystalmath.domain.polling import interval_s
-from crystalmath.domain.states import JobState
 from crystalmath.errors import (
     AuthRefused,
     HostKeyChanged,
@@ -27,7 +25,7 @@ from crystalmath.errors import (
     TransferFailed,
 )
 from crystalmath.services.cluster_collect import Collecting
-from crystalmath.services.cluster_look import Looked, change_of, in_poll
+from crystalmath.services.cluster_polls import TRACKED, Polls, bucket, dice
 from crystalmath.services.cluster_steps import ClusterSteps, ids_of, watched
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports import CodeAdapter
@@ -36,7 +34,6 @@ from crystalmath.services.ports_cluster import (
     ClusterRunner,
     ClusterStore,
     JobChange,
-    QueuePoll,
     RemoteJob,
     Watched,
 )
@@ -45,11 +42,12 @@ from crystalmath.services.postponing import RETRY_AFTER_S, postpone, sentence
 
 log = logging.getLogger(__name__)
 
-TRACKED: Final[tuple[JobState, ...]] = ("SUBMITTED", "RUNNING", "CANCELLING")
 _LOGS: Final = ("stdout.log", "stderr.log", "scheduler.log")
 _AT_ONCE: Final = 200
+_STEPS_AT_ONCE: Final = 10
+"""Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
+polls must not wait for a thousand of them."""
 _FOLLOW_BYTES: Final = 256 * 1024
-_USER_RESERVE: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +79,10 @@ class LaneParts:
     timing: LaneTiming = field(default_factory=LaneTiming)
 
 
+class ClusterGone(Exception):
+    """The lane's cluster was deleted."""
+
+
 class Lane:
     """See the module docstring."""
 
@@ -91,31 +93,33 @@ class Lane:
         self._awake = threading.Event()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._looking = threading.Lock()
         self._record: Any = None
-        self._queries = TokenBucket(30, 10, _USER_RESERVE)
         self._submissions = TokenBucket(100, 30)
         self._blocked: SshError | None = None
         self._failures = 0
         self._contact_at = 0.0
-        self._poll_failures = 0
-        self._poll_at = 0.0
-        self._quiet_since = 0.0
-        self._history_at = -1e12
         self._follow_at = 0.0
         self._cancel_sent: dict[int, float] = {}
-        self.last_poll: QueuePoll | None = None
-        self.last_good: QueuePoll | None = None
+        self.polls = Polls(
+            parts.store,
+            parts.clock,
+            is_watched=lambda: bool(parts.watched_logs()),
+            history_every_s=parts.timing.history_every_s,
+            fixed_s=parts.timing.fresh_s,
+        )
 
     def start(self) -> None:
         """Start the thread."""
         self._thread = threading.Thread(target=self._run, name=f"lane-{self._id}", daemon=True)
         self._thread.start()
 
-    def stop(self, timeout_s: float = 5.0) -> None:
-        """Stop after the step in progress; a hanging connection is not waited for."""
+    def stop(self) -> None:
+        """Stop after the step in progress."""
         self._stopping.set()
         self._awake.set()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait for the end of the step in progress; a hanging connection is not waited for."""
         if self._thread is not None:
             self._thread.join(timeout_s)
 
@@ -130,8 +134,8 @@ class Lane:
             self._awake.clear()
             try:
                 wait_s = self.turn()
-            except NotFound:
-                return  # the cluster was deleted
+            except ClusterGone:
+                return
             except Exception:
                 log.exception("a lane could not look at its jobs", extra={"cluster": self._id})
                 wait_s = self._parts.timing.idle_s
@@ -159,19 +163,19 @@ class Lane:
 
     def _work(self, cluster: Cluster, runner: ClusterRunner, steps: ClusterSteps) -> None:
         name, store, now = cluster.record.name, self._parts.store, self._clock()
-        for row in store.remote_rows(name, ("CREATED",), due=now, limit=_AT_ONCE):
+        for row in store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE):
             self._guarded(row, steps.stage)
         self._hand_over(cluster, steps)
         tracked = store.remote_rows(name, TRACKED)
-        if (tracked or self._lost_due(name)) and self._clock() >= self._poll_at:
-            self.look(cluster, runner)
+        if (tracked or self._lost_due(name)) and self.polls.is_due():
+            self.polls.look(cluster, runner)
             tracked = store.remote_rows(name, TRACKED)
         self._cancel(cluster, runner, steps, tracked)
         self._follow(runner, [row for row in tracked if row["state"] == "RUNNING"])
-        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_AT_ONCE)
+        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_STEPS_AT_ONCE)
         ended += [
             row
-            for row in store.uncollected(name, _AT_ONCE)
+            for row in store.uncollected(name, _STEPS_AT_ONCE)
             if (row["next_try_at"] or 0.0) <= self._clock()
         ]
         remotes = store.remotes([row["id"] for row in ended])
@@ -179,119 +183,18 @@ class Lane:
             remote = remotes[row["id"]]
             self._guarded(row, partial(self._collect, steps, remote))
 
-    def look(
-        self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool = False, wide: bool = False
-    ) -> tuple[QueuePoll | None, list[JobChange]]:
-        """Poll, and commit what follows; whoever asks while a poll is under way gets that one.
-
-        Parameters
-        ----------
-        wide
-            Look at LOST jobs too, and at ends that rest on the scheduler's words alone.
-
-        Returns
-        -------
-        tuple
-            The poll (None: the budget is used up) and what has changed.
-        """
-        asked_at = self._clock()
-        with self._looking:
-            poll = self.last_poll
-            if poll is not None and poll.at >= asked_at and not wide:
-                return poll, []
-            if not self._queries.take(self._clock(), by_user=by_user):
-                self._poll_at = self._clock() + self._queries.wait_s(self._clock())
-                return self.last_poll, []
-            return self._look(cluster, runner, by_user=by_user, wide=wide)
-
-    def _look(
-        self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool, wide: bool
-    ) -> tuple[QueuePoll, list[JobChange]]:
-        store, name = self._parts.store, cluster.record.name
-        rows = store.remote_rows(name, TRACKED)
-        rows += store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
-        if wide:
-            rows += store.remote_rows(name, ("FAILED", "CANCELLED"))
-        remotes = store.remotes([row["id"] for row in rows])
-        poll = runner.queue(store.next_poll())
-        self.last_poll = poll
-        if not poll.complete:
-            self._poll_failures += 1
-            self._plan()
-            self._unhealthy(cluster, poll.trouble or "squeue gave no answer")
-            return poll, []
-        self._poll_failures = 0
-        self.last_good = poll
-        known = {
-            row["id"]: (row, remotes[row["id"]]) for row in rows if _is_looked_at(row, remotes)
-        }
-        changes = self._changes(runner, known, poll, by_user=by_user)
-        done = set(store.commit(changes)) if changes else set()
-        changed = [change for change in changes if change.job_id in done and change.moves]
-        if changed:
-            self._quiet_since = self._clock()
-        self._plan()
-        healthy = {"polled_at": poll.at, "last_error": None, "unreachable_since": None}
-        store.set_health(cluster.id, **healthy)
-        return poll, changed
-
-    def _changes(
-        self,
-        runner: ClusterRunner,
-        known: Mapping[int, tuple[Row, RemoteJob]],
-        poll: QueuePoll,
-        *,
-        by_user: bool,
-    ) -> list[JobChange]:
-        before = self._parts.store.evidence_of(known)
-        new = {job_id: list(in_poll(remote, poll)) for job_id, (_, remote) in known.items()}
-        gone = [
-            watched(*known[job_id])
-            for job_id, seen in new.items()
-            if seen and seen[0].phase not in ("waiting", "running")
-        ]
-        for job_id, left in (runner.receipts(gone) if gone else {}).items():
-            new[job_id] += left
-        missing = [job for job in gone if new[job.job_id][0].phase == "absent"]
-        for job_id, said in self._history(runner, missing, by_user=by_user).items():
-            new[job_id] += said
-        offset_s = runner.facts().clock_offset_s
-        looked = (
-            Looked(row, remote, before[job_id], new[job_id])
-            for job_id, (row, remote) in known.items()
-        )
-        found = (change_of(one, self._clock(), offset_s) for one in looked)
-        return [change for change in found if change is not None]
-
-    def _history(
-        self, runner: ClusterRunner, jobs: Sequence[Watched], *, by_user: bool
-    ) -> dict[int, list[Any]]:
-        """Ask the accounting about jobs that squeue misses: at most once a minute by itself."""
-        now = self._clock()
-        is_early = now - self._history_at < self._parts.timing.history_every_s
-        if not jobs or (is_early and not by_user):
-            return {}
-        if not self._queries.take(now, by_user=by_user):
-            return {}
-        self._history_at = now
-        found, trouble = runner.history(jobs)
-        if trouble is not None:
-            log.info("the accounting says nothing", extra={"cluster": self._id, "said": trouble})
-        return found
-
     def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> None:
         name, jobs, store = cluster.record.name, self._parts.jobs, self._parts.store
         room = cluster.record.max_concurrent
         if room is not None:
             room -= len(store.remote_rows(name, TRACKED))
-        for row in jobs.startable(self._clock(), _AT_ONCE, name):
+        for row in jobs.startable(self._clock(), _STEPS_AT_ONCE, name):
             if self._stopping.is_set() or (room is not None and room <= 0):
                 return
             if not self._submissions.take(self._clock()):
                 return
             self._guarded(row, steps.hand_over)
-            self._quiet_since = self._clock()
-            self._poll_at = min(self._poll_at, self._clock() + cluster.record.min_poll_s)
+            self.polls.expect_news(cluster.record.min_poll_s)
             room = None if room is None else room - 1
 
     def _cancel_unsent(self, cluster: Cluster, steps: ClusterSteps) -> None:
@@ -325,12 +228,12 @@ class Lane:
             told = steps.cancel(row, remotes[row["id"]])
             if told is not None:
                 wanted.append(told)
-        if wanted and self._queries.take(now, by_user=True):
+        if wanted and self.polls.may_ask(by_user=True):
             said = runner.cancel(wanted)
             for job_id in ids_of(wanted):
                 if said.get(job_id) == "not_done":
                     self._cancel_sent.pop(job_id, None)
-            self._poll_at = min(self._poll_at, now + cluster.record.min_poll_s)
+            self.polls.expect_news(cluster.record.min_poll_s)
 
     def _collect(self, steps: ClusterSteps, remote: RemoteJob, row: Row) -> None:
         if not remote.directory or remote.scheduler_id is None:
@@ -392,33 +295,16 @@ class Lane:
         if isinstance(error, (AuthRefused, HostKeyChanged, HostKeyUnknown)):
             self._blocked = error  # trying again by itself would look like an attack
         self._contact_at = self._clock() + interval_s(
-            0.0, watched=False, failures=self._failures, floor_s=1.0, dice=_dice()
+            0.0, watched=False, failures=self._failures, floor_s=1.0, dice=dice()
         )
-        self._unhealthy(cluster, error.message)
-
-    def _unhealthy(self, cluster: Cluster, trouble: str) -> None:
-        since = self._parts.store.cluster(self._id).unreachable_since or self._clock()
-        self._parts.store.set_health(cluster.id, last_error=trouble, unreachable_since=since)
-
-    def _plan(self) -> None:
-        """When the next poll is due."""
-        now, fixed = self._clock(), self._parts.timing.fresh_s
-        floor = self._record.min_poll_s
-        wait_s = interval_s(
-            now - self._quiet_since,
-            watched=bool(self._parts.watched_logs()),
-            failures=self._poll_failures,
-            floor_s=floor,
-            dice=_dice(),
-        )
-        self._poll_at = now + (wait_s if fixed is None else fixed)
+        self.polls.unhealthy(cluster, error.message)
 
     def _wait_s(self, cluster: Cluster) -> float:
         store, name, now = self._parts.store, cluster.record.name, self._clock()
         timing = self._parts.timing
         waits = [timing.idle_s]
         if store.remote_rows(name, TRACKED, limit=1):
-            waits.append(self._poll_at - now)
+            waits.append(self.polls.wait_s())
         running = store.remote_rows(name, ("RUNNING",), limit=1)
         if running:
             waits.append(self._follow_at - now)
@@ -432,11 +318,14 @@ class Lane:
         return bool(self._parts.store.remote_rows(name, ("LOST",), due=self._clock(), limit=1))
 
     def _cluster(self) -> Cluster:
-        cluster = self._parts.store.cluster(self._id)
+        try:
+            cluster = self._parts.store.cluster(self._id)
+        except NotFound as error:
+            raise ClusterGone from error
         if cluster.record != self._record:
             self._record = cluster.record
-            self._queries = _bucket(cluster.record.query_budget, _USER_RESERVE)
-            self._submissions = _bucket(cluster.record.submit_budget, 0)
+            self.polls.take_record(cluster.record)
+            self._submissions = bucket(cluster.record.submit_budget, 0)
             self._blocked, self._contact_at = None, 0.0
         return cluster
 
@@ -462,23 +351,5 @@ class Lane:
         )
 
 
-def _dice() -> float:
-    return random.random()  # noqa: S311 - to spread polls, not to keep a secret
-
-
 def _cancel_here(steps: ClusterSteps, remote: RemoteJob, row: Row) -> None:
     steps.cancel(row, remote)
-
-
-def _is_looked_at(row: Row, remotes: Mapping[int, RemoteJob]) -> bool:
-    remote = remotes.get(row["id"])
-    if remote is None or remote.scheduler_id is None:
-        return False
-    return row["state"] not in ("FAILED", "CANCELLED") or remote.rests_on_words
-
-
-def _bucket(budget: Mapping[str, float] | None, reserve: float) -> TokenBucket:
-    """No budget: as much as is asked for."""
-    if budget is None:
-        return TokenBucket(1e9, 1e9)
-    return TokenBucket(budget["size"], budget["refill_per_min"], reserve)

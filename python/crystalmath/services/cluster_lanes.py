@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from crystalmath.errors import CrystalMathError
 from crystalmath.services.cluster_lane import Lane, LaneParts
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord
 
 log = logging.getLogger(__name__)
+
+STOP_S: Final = 3.0
+"""So long all lanes together may take to end what they are at."""
 
 
 class RunnerRegistry:
@@ -90,7 +94,7 @@ class Lanes:
         with self._lock:
             lane = self._lanes.pop(cluster_id, None)
         if lane is not None:
-            lane.stop(0.0)
+            lane.stop()
 
     def stop(self) -> None:
         """Stop them all; jobs go on, the next daemon finds them."""
@@ -98,4 +102,7 @@ class Lanes:
             self._stopped = True
             lanes = list(self._lanes.values())
         for lane in lanes:
-            lane.stop(2.0)
+            lane.stop()
+        until = time.monotonic() + STOP_S
+        for lane in lanes:
+            lane.join(max(0.0, until - time.monotonic()))

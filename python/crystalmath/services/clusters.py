@@ -9,20 +9,32 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 
 from crystalmath.contract.clusters import (
+    AcceptHostKeyParams,
     ClusterFields,
     ClusterIdParams,
     ClusterReport,
     ClustersMeta,
     ClusterView,
     CreateClusterParams,
+    HostKeyView,
     Removed,
     UpdateClusterParams,
 )
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
-from crystalmath.errors import Conflict, DatabaseError, InvalidParams, NotFound
+from crystalmath.errors import Conflict, DatabaseError, InvalidParams, NotFound, SshError
 from crystalmath.services.cluster_lanes import Lanes
 from crystalmath.services.job_view import rfc3339
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, ClusterStore
+
+
+class Ways(Protocol):
+    """The connections to clusters; implemented in ``runners.shells``."""
+
+    def accept_host_key(self, record: ClusterRecord, fingerprint: str) -> HostKeyView:
+        """Store the key that is offered now, if it has this fingerprint."""
+
+    def reset(self, record: ClusterRecord) -> None:
+        """Forget refusals and back-off: the user has changed something."""
 
 
 class Examiner(Protocol):
@@ -38,6 +50,7 @@ class ClustersParts:
 
     store: ClusterStore
     lanes: Lanes
+    ways: Ways
     examine: Examiner
     clock: Callable[[], float]
 
@@ -48,6 +61,7 @@ class ClustersService:
     def __init__(self, parts: ClustersParts) -> None:
         self._store = parts.store
         self._lanes = parts.lanes
+        self._ways = parts.ways
         self._examine = parts.examine
         self._clock = parts.clock
 
@@ -106,8 +120,24 @@ class ClustersService:
             last_error=failed,
             unreachable_since=cluster.unreachable_since if failed else None,
         )
-        self._lanes.wake()
+        self._ways.reset(cluster.record)
+        self._lanes.lane(cluster.id).wake(by_user=True)
         return report
+
+    @rpc(
+        errors=(NotFound, Conflict, InvalidParams, SshError, DatabaseError),
+        lane="net",
+        deadline_s=75.0,
+    )
+    def accept_host_key(self, params: AcceptHostKeyParams) -> HostKeyView:
+        """Store a host's key, if the one that it offers now has exactly this fingerprint.
+
+        It goes into a file of our own. A key that has changed is never replaced this way.
+        """
+        cluster = self._store.cluster(params.id)
+        accepted = self._ways.accept_host_key(cluster.record, params.fingerprint)
+        self._lanes.lane(cluster.id).wake(by_user=True)
+        return accepted
 
 
 def record_of(params: ClusterFields) -> ClusterRecord:

@@ -144,8 +144,8 @@ class Doctor:
                     f"{engine} is installed, but cannot be loaded: {loading[0].detail}",
                     hint=f"crystalmath engines doctor {engine}",
                 )
-            notes += [f"{name} is switched off: {why}" for name, why in found.withheld.items()]
-            others = sorted({c.name for c in failed if c.name.split()[0] not in found.withheld})
+            notes += [switched_off(name, why) for name, why in found.withheld.items()]
+            others = sorted({c.name for c in failed if c.name.split()[0] != "stress"})
             if others:
                 notes.append(f"checks that failed: {', '.join(others)}")
         return notes
@@ -157,7 +157,7 @@ class Doctor:
         except CrystalMathError:
             return []  # not installed, a licence, no default: told elsewhere
         named = {} if found is None else found.withheld
-        return [f"{name} is switched off: {why}" for name, why in named.items()]
+        return [switched_off(name, why) for name, why in named.items()]
 
     def _environment(self, engine: str) -> EngineCheck:
         found = self._provider.check(engine)
@@ -215,6 +215,12 @@ class Doctor:
         return checks, document["reference"]
 
 
+def switched_off(name: str, why: str) -> str:
+    """Say what is withheld."""
+    what = "the stress of slabs and wires" if name == "partial_stress" else name
+    return f"{what} is switched off: {why}"
+
+
 def _failed(name: str, error: CrystalMathError) -> EngineCheck:
     return EngineCheck(name=name, verdict="failed", detail=error.message)
 
@@ -230,13 +236,23 @@ def _loaded(capabilities: Mapping[str, Any]) -> EngineCheck:
 
 
 def _withheld(checks: Sequence[EngineCheck]) -> dict[str, str]:
-    """Stresses, if any check of the stress failed: a relaxation of the cell would go wrong."""
+    """What is switched off, and why.
+
+    A relaxation of the cell with a wrong stress goes wrong without a word. Where only slabs have a
+    wrong one, as with engines that put vacuum around them, crystals keep theirs.
+    """
     wrong = [c for c in checks if c.verdict == "failed" and c.name.split()[0] == "stress"]
     if not wrong:
         return {}
-    first = wrong[0]
-    why = f"{first.detail} (examined on {first.structure})" if first.structure else first.detail
-    return dict.fromkeys(("stress", "stresses"), why)
+    names = ("partial_stress",) if _only_slabs(wrong) else ("stress", "stresses")
+    why = wrong[0].detail
+    if wrong[0].structure:
+        why += f" (examined on {wrong[0].structure})"
+    return dict.fromkeys(names, why)
+
+
+def _only_slabs(checks: Sequence[EngineCheck]) -> bool:
+    return all(check.structure == "slab" for check in checks)
 
 
 def _difference(known: Fingerprint, found: Fingerprint) -> EngineCheck | None:
@@ -257,5 +273,10 @@ def _difference(known: Fingerprint, found: Fingerprint) -> EngineCheck | None:
 
 def _usable(checks: list[EngineCheck], properties: list[Any]) -> list[Any]:
     """What passed: a property is left out when a check that is named after it failed."""
-    failed = {check.name.split()[0] for check in checks if check.verdict == "failed"}
+    failed: dict[str, list[EngineCheck]] = {}
+    for check in checks:
+        if check.verdict == "failed":
+            failed.setdefault(check.name.split()[0], []).append(check)
+    if "stress" in failed and _only_slabs(failed["stress"]):
+        del failed["stress"]
     return [name for name in properties if name not in failed]

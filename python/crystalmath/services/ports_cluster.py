@@ -363,8 +363,8 @@ class ClusterRunner(Protocol):
     def cancel(self, jobs: Sequence[Watched]) -> dict[int, CancelOutcome]:
         """Ask the scheduler to end jobs: our job id → what it said."""
 
-    def listing(self, directory: str) -> list[Listed] | None:
-        """The files of a job; None when the directory is not there."""
+    def listing(self, directory: str, depth: int | None = None) -> list[Listed] | None:
+        """The files of a job, so deep; None when the directory is not there."""
 
     def fetch(
         self, directory: str, names: Sequence[str], into: Path, max_bytes: int

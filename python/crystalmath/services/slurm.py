@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crystalmath.contract.jobs import JobSummary
 from crystalmath.contract.rpc import Call, Listing, rpc
 from crystalmath.contract.slurm import (
+    AdoptParams,
+    AdoptResult,
     Changed,
     QueueMeta,
     QueueParams,
@@ -21,6 +24,7 @@ from crystalmath.contract.slurm import (
 )
 from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import (
+    Conflict,
     DatabaseError,
     IllegalTransition,
     InvalidParams,
@@ -28,9 +32,12 @@ from crystalmath.errors import (
     SlurmError,
     SshError,
 )
+from crystalmath.services.cluster_adopt import Adoption
 from crystalmath.services.cluster_lanes import Lanes
+from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
-from crystalmath.services.job_view import rfc3339
+from crystalmath.services.job_view import rfc3339, summary_of
+from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import (
     Cluster,
     ClusterStore,
@@ -53,6 +60,8 @@ class SlurmParts:
     lanes: Lanes
     runner_of: Callable[[Cluster], Scheduler]
     ending: Ending
+    codes: Mapping[str, CodeAdapter]
+    directories: JobDirectories
     clock: Callable[[], float]
 
 
@@ -73,18 +82,18 @@ class SlurmService:
         cluster = self._slurm(params.cluster)
         runner = self._parts.runner_of(cluster)
         lane = self._parts.lanes.lane(cluster.id)
-        last = lane.last_poll
+        last = lane.polls.last_poll
         poll, trouble = last, None
         try:
             if params.all_users:
                 poll = runner.queue(0, all_users=True)
             elif last is None or self._age_s(last) > FRESH_S or not last.complete:
-                poll, _ = lane.look(cluster, runner, by_user=True)
+                poll, _ = lane.polls.look(cluster, runner, by_user=True)
             if poll is not None and not poll.complete:
                 trouble = poll.trouble or "the answer was cut"
         except SshError as error:
             trouble = error.message
-        shown = lane.last_good if trouble is not None and not params.all_users else poll
+        shown = lane.polls.last_good if trouble is not None and not params.all_users else poll
         if shown is None or (trouble is not None and params.all_users):
             raise SlurmError(
                 f"{cluster.record.name} gives no answer: {trouble or 'it was never asked'}",
@@ -141,6 +150,37 @@ class SlurmService:
         ]
         return Listing(data=found, meta=SchedulerOutcomesMeta(total=len(found), trouble=trouble))
 
+    @rpc(
+        errors=(NotFound, Conflict, InvalidParams, SlurmError, SshError, DatabaseError),
+        lane="net",
+        deadline_s=150.0,
+    )
+    def adopt(self, params: AdoptParams) -> AdoptResult:
+        """Follow a job that was submitted without us, as one of ours.
+
+        The code is recognised from its files, which are only read. Its files are fetched and judged
+        at its end, and it can be cancelled like any other job.
+        """
+        cluster = self._slurm(params.cluster)
+        runner = self._parts.runner_of(cluster)
+        lane = self._parts.lanes.lane(cluster.id)
+        poll, _ = lane.polls.look(cluster, runner, by_user=True)
+        seen = None
+        if poll is not None and poll.complete:
+            seen = poll.seen.get(int(params.job_id))
+        adoption = Adoption(
+            store=self._store,
+            cluster=cluster,
+            runner=runner,
+            codes=self._parts.codes,
+            directories=self._parts.directories,
+            now=self._parts.clock(),
+        )
+        job_id = adoption.adopt(params, seen)
+        self._parts.lanes.wake()
+        row = self._parts.jobs.row(job_id)
+        return AdoptResult(job=JobSummary(**summary_of(row, self._parts.clock())))
+
     @rpc(errors=(NotFound, SshError, DatabaseError), lane="net", deadline_s=150.0)
     def sync(self, params: SyncParams, call: Call) -> Listing[Changed, SyncMeta]:
         """Look at clusters now, at lost jobs too; return what has changed and why."""
@@ -164,7 +204,7 @@ class SlurmService:
         lane = self._parts.lanes.lane(cluster.id)
         lane.wake(by_user=True)
         try:
-            poll, changes = lane.look(
+            poll, changes = lane.polls.look(
                 cluster, self._parts.runner_of(cluster), by_user=True, wide=True
             )
         except SshError as error:

@@ -117,7 +117,7 @@ class Desk:
         if params.cluster is None:
             return None
         if self.cluster_desk is None:
-            raise NotImplementedYet("there are no clusters here", field="cluster")
+            raise InvalidParams(f"there is no cluster {params.cluster!r}", field="cluster")
         return self.cluster_desk.target(params)
 
     def _adapter(self, code: str) -> CodeAdapter:

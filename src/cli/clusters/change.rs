@@ -9,6 +9,7 @@ use crate::cli::output::{Failure, Outcome};
 use crate::cli::params::Given;
 use crate::cli::question;
 use crate::cli::session::Session;
+use crate::cli::wording::Commands;
 use crate::error::IpcError;
 use crate::rpc::types::{ClusterView, Reply, calls};
 
@@ -74,7 +75,7 @@ pub(super) fn add(session: &Session, args: &AddArgs) -> Outcome {
     given.text("remote_workdir", Some(&args.workdir));
     args.fields.fill(&mut given, Map::new());
     let said = session.ask("clusters.create", given.object());
-    let raw = said.map_err(|error| Failure::from(error).naming(&[("name", "CLUSTER")]))?;
+    let raw = said.map_err(|error| Failure::from(error).of(Commands::NewCluster))?;
     tell(session, &raw, "clusters.create")?;
     Ok(0)
 }

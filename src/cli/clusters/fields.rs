@@ -69,8 +69,8 @@ fn budget(text: &str) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     let numbers = text.split_once('/').and_then(|(size, refill)| {
-        let size: f64 = size.trim().parse().ok()?;
-        let refill: f64 = refill.trim().parse().ok()?;
+        let size: i64 = size.trim().parse().ok()?;
+        let refill: i64 = refill.trim().parse().ok()?;
         Some(json!({"size": size, "refill_per_min": refill}))
     });
     numbers.ok_or_else(|| "write it as 30/10, or unlimited".to_owned())
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn budgets_are_two_numbers_or_none_at_all() {
-        let both = json!({"size": 30.0, "refill_per_min": 2.5});
-        assert_eq!(budget("30/2.5"), Ok(both));
+        let both = json!({"size": 30, "refill_per_min": 2});
+        assert_eq!(budget("30/2"), Ok(both));
         assert_eq!(budget("unlimited"), Ok(Value::Null));
         for text in ["", "30", "30/", "/3", "a/b"] {
             assert!(budget(text).is_err(), "{text}");

@@ -114,7 +114,7 @@ pub(super) fn describe(cluster: &ClusterView, now: f64, wants_colour: bool) -> S
 
 fn settings(cluster: &ClusterView) -> Vec<(&'static str, String)> {
     let text = |text: &Option<String>| text.clone();
-    let budget = |budget: &Option<std::collections::BTreeMap<String, f64>>| match budget {
+    let budget = |budget: &Option<std::collections::BTreeMap<String, i64>>| match budget {
         None => "unlimited".to_owned(),
         Some(budget) => {
             let number = |name: &str| budget.get(name).copied().unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::cli::output::Outcome;
 use crate::cli::results::field;
 use crate::cli::session::Session;
 use crate::cli::text;
-use crate::cli::wording;
+use crate::cli::wording::{Commands, speak_of};
 use crate::clusters::{self, Verdict};
 use crate::rpc::types::{ClusterReport, calls};
 
@@ -36,17 +36,17 @@ fn describe(found: &ClusterReport, cluster: &str, wants_colour: bool) -> String 
                 colour(part.verdict),
                 wants_colour,
             );
-            let said = wording::speak(&part.said, None);
+            let said = speak(&part.said);
             format!("{mark}  {}", field(part.name, &said))
         })
         .collect();
     for problem in &found.problems {
         lines.push(format!(
             "\nproblem: {}",
-            text::wrap(&wording::speak(&problem.what, None), 71, "  ")
+            text::wrap(&speak(&problem.what), 71, "  ")
         ));
         if let Some(hint) = &problem.hint {
-            let hint = wording::speak(hint, None).replace("CLUSTER", cluster);
+            let hint = speak(hint).replace("CLUSTER", cluster);
             lines.push(format!("hint: {}", text::wrap(&hint, 74, "  ")));
         }
     }
@@ -60,4 +60,8 @@ fn describe(found: &ClusterReport, cluster: &str, wants_colour: bool) -> String 
         lines.push("\nnothing is wrong".to_owned());
     }
     lines.join("\n")
+}
+
+fn speak(text: &str) -> String {
+    speak_of(Commands::Clusters, text, None)
 }

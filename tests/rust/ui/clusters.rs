@@ -17,7 +17,7 @@ pub fn cluster(id: i64, name: &str, changes: &Value) -> Value {
         "port": null, "username": "ada", "key_file": null, "proxy_jump": null, "shell": "auto",
         "remote_workdir": "$SCRATCH/crystalmath", "queue_name": "debug", "account": null,
         "qos": null, "slurm_cluster": null, "max_concurrent": null, "min_poll_s": 10.0,
-        "max_retrieve_mib": 1024, "query_budget": {"size": 30.0, "refill_per_min": 10.0},
+        "max_retrieve_mib": 1024, "query_budget": {"size": 30, "refill_per_min": 10},
         "submit_budget": null, "setup_commands": ["module load qe"], "launcher": "srun",
         "codes": {"espresso": "/opt/pw.x"}, "status": "active", "last_error": null,
         "unreachable_since": null, "polled_at": "2026-01-06T11:59:48Z", "probe": {},

@@ -14,7 +14,7 @@ from crystalmath.forces.launch import Deadlines, Launch
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.control import ControlClosed, ControlError, Message
 from crystalmath.forces.pool.member import Member, Stage, Why
-from crystalmath.forces.pool.memory import Peaks
+from crystalmath.forces.pool.memory import MIB, Peaks
 from crystalmath.forces.reported import reported_error
 from crystalmath.services.ports_pool import Learnt, PoolLimits, Wanted
 
@@ -82,14 +82,22 @@ class Dialogue:
             self._nonsense(member, f"it said {message.word!r} out of turn")
 
     def _beat(self, member: Member, message: Message) -> None:
-        rss = message.document.get("rss_bytes")
-        if isinstance(rss, int):
-            member.rss_bytes = rss
-            self._watch.peaks.saw(member.key, rss)
+        self._measured(member, message)
+        if "memory_points" in message.document:
+            self._watch.peaks.learnt(member.key, message.document["memory_points"])
         phase = message.document.get("phase")
         if isinstance(phase, str) and member.stage == "loading":
             member.phase = phase[:60]
             self._watch.tell(member)
+
+    def _measured(self, member: Member, message: Message) -> None:
+        """Take in what is said of the process; the one that was started is its guard."""
+        rss, pid = message.document.get("rss_bytes"), message.document.get("pid")
+        if isinstance(pid, int):
+            member.pid = pid
+        if isinstance(rss, int):
+            member.rss_bytes = rss
+            self._watch.peaks.saw(member.key, rss)
 
     def _configure(self, member: Member) -> None:
         try:
@@ -107,6 +115,7 @@ class Dialogue:
         self._watch.enter(member, "loading", phase="loading")
 
     def _loaded(self, member: Member, message: Message) -> None:
+        self._measured(member, message)  # a beat may be from before it was loaded
         member.capabilities = message.document
         member.last_used = time.monotonic()
         self._watch.loaded(member)
@@ -139,4 +148,6 @@ class Dialogue:
             max_atoms=limits.request_atoms,
             withheld=learnt.withheld,
             reference=learnt.reference,
+            memory_bytes=limits.memory_mib * MIB,
+            memory_points=self._watch.peaks.points(member.key),
         )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from . import wire
 from .elements import symbol_of
 from .faults import Fault, describe, is_out_of_memory, release_memory
+from .memory import Memory
 from .outputs import Target, write
 from .page import StatusPage
 from .structures import Structure
@@ -40,9 +41,15 @@ class Desk:
     """See the module docstring."""
 
     def __init__(
-        self, engine: Any, capabilities: Capabilities, limits: Limits, page: StatusPage
+        self,
+        engine: Any,
+        capabilities: Capabilities,
+        limits: Limits,
+        page: StatusPage,
+        memory: Memory,
     ) -> None:
         self.engine = engine
+        self.memory = memory
         self.capabilities = capabilities
         self.limits = limits
         self.page = page
@@ -110,6 +117,10 @@ class Desk:
         if shape in self._shapes:
             return limits.call_s
         return max(limits.first_call_s, limits.first_call_factor * limits.call_s)
+
+    def is_new(self, shape: tuple[int, int, int]) -> bool:
+        """Whether no request of this shape was answered before."""
+        return shape not in self._shapes
 
     def compute(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import declaration
 from .desk import Desk, Limits
+from .memory import memory_of
 from .object_engine import ObjectEngine
 from .page import StatusPage
 from .reference import check_reference
@@ -32,9 +33,8 @@ def load_desk(
         names, missing = try_properties(engine, warm, names, capabilities.members)
         notes += [f"not given, although declared: {text}" for text in missing]
         capabilities.tried = True
-    withheld = {n: str(why) for n, why in (config.get("withheld") or {}).items() if n in names}
+    withheld = {name: str(why) for name, why in (config.get("withheld") or {}).items()}
     names = [name for name in names if name not in withheld]
-    notes += [f"{name} is switched off: {why}" for name, why in withheld.items()]
     capabilities.properties, capabilities.withheld = tuple(names), withheld
     if config.get("reference"):
         page.enter("comparing")
@@ -57,7 +57,7 @@ def load_desk(
         "max_structures": limits.max_structures,
         "max_atoms": limits.max_atoms,
     }
-    return Desk(engine, capabilities, limits, page), answer
+    return Desk(engine, capabilities, limits, page, memory_of(config)), answer
 
 
 def _engine(target: Any) -> Any:

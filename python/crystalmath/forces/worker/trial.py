@@ -30,7 +30,8 @@ class Capabilities:
     notes
         What belongs to every result of this engine.
     withheld
-        Property → why it is not given although the engine has it.
+        Property → why it is not given although the engine has it; ``partial_stress`` is the stress
+        of what is periodic in one or two directions.
     """
 
     def __init__(self, facts: Mapping[str, Any], entry: Mapping[str, Any]) -> None:

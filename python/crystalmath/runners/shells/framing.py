@@ -26,19 +26,24 @@ def new_token() -> str:
     return "cm" + secrets.token_hex(16)
 
 
-def frame_script(script: str, token: str, setup_commands: tuple[str, ...] = ()) -> bytes:
+def frame_script(
+    script: str, token: str, setup_commands: tuple[str, ...] = (), *, takes_input: bool = False
+) -> bytes:
     """Return what the shell is given on its standard input.
 
     Parameters
     ----------
     setup_commands
         Lines that run before, in the same environment, with their output put aside.
+    takes_input
+        The script reads the standard input of the shell, which was given the script otherwise.
     """
+    no_input = "" if takes_input else " </dev/null"
     setup = "\n".join(setup_commands)
     prepared = f"{{\n{setup}\n}} </dev/null >/dev/null 2>&1\n" if setup.strip() else ""
     return (
         f"{prepared}printf '%s begin\\n' {token}; printf '%s begin\\n' {token} >&2\n"
-        f"(\n{script}\n) </dev/null\n"
+        f"(\n{script}\n){no_input}\n"
         f"cm_rc=$?\n"
         f"printf '%s end %d\\n' {token} $cm_rc; printf '%s end %d\\n' {token} $cm_rc >&2\n"
         "exit 0\n"
@@ -83,7 +88,8 @@ class Deframer:
     @property
     def noise(self) -> bytes:
         """What the host wrote around them."""
-        return bytes(self._noise[:_NOISE_BYTES])
+        before = self._noise if self._begun else self._noise + self._tail
+        return bytes(before[:_NOISE_BYTES])
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes, cut anywhere."""

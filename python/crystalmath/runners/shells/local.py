@@ -1,25 +1,28 @@
-"""The shell of this machine: for the login node that CrystalMath itself runs on.
+"""A shell on this machine: the same frames and files, without a connection.
 
-Implements ``services.ports_shell.Shell`` with ``/bin/sh`` and plain copies.
+For a scheduler whose submit host this is.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pwd
 import selectors
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
 
-from crystalmath.errors import TransferFailed
+from crystalmath.errors import SshError, TransferFailed
+from crystalmath.runners.shells.facts import PROBE, noise_lines, read_facts
 from crystalmath.runners.shells.framing import Streams, frame_script, new_token
+from crystalmath.runners.shells.tails import read_tails, tail_script
+from crystalmath.runners.shells.transfer.carriers import Progress
+from crystalmath.runners.shells.transfer.direct import Direct
+from crystalmath.runners.shells.transfer.get import APPEAR_S, Download
+from crystalmath.runners.shells.transfer.put import Upload
+from crystalmath.runners.shells.transfer.ways import Ways
 from crystalmath.services.ports_shell import (
     MIB,
     Get,
@@ -31,43 +34,49 @@ from crystalmath.services.ports_shell import (
     TailFrom,
 )
 
-_CHUNK: Final = MIB
-_READ: Final = 65536
+_LABEL = "this machine"
+_READ_BYTES = 256 * 1024
 
 
 class LocalShell:
-    """Runs scripts on this machine.
+    """Commands and files of this machine.
 
     Parameters
     ----------
     setup_commands
-        Lines that run before every script, e.g. ``module load``.
+        Lines that run before every command.
     """
 
-    def __init__(self, setup_commands: tuple[str, ...] = ()) -> None:
-        self._setup_commands = setup_commands
+    def __init__(self, *, setup_commands: tuple[str, ...] = (), appear_s: float = APPEAR_S) -> None:
+        self._setup = setup_commands
+        self._appear_s = appear_s
+        self._ways = Ways({"direct": Direct()}, Direct())
 
     def run(self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB) -> Ran:
-        """See ``Shell.run``."""
+        """Run a POSIX sh script; at the deadline it is killed, with what it has started."""
+        return self._run(script, deadline_s, cap_bytes, self._setup)
+
+    def _run(
+        self, script: str, deadline_s: float, cap_bytes: int, setup: tuple[str, ...] = ()
+    ) -> Ran:
         token = new_token()
-        started = time.monotonic()
         streams = Streams.open(token, cap_bytes)
+        began = time.monotonic()
         with subprocess.Popen(
             ["/bin/sh"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd="/",
             start_new_session=True,
+            cwd=Path.home() if Path.home().is_dir() else "/",
         ) as process:
             try:
-                _feed(process, frame_script(script, token, self._setup_commands))
-                _drain(process, streams, started + deadline_s)
+                _drain(process, frame_script(script, token, setup), streams, began + deadline_s)
             finally:
                 if not streams.ended:
                     with suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
-        return streams.result(time.monotonic() - started)
+        return streams.result(time.monotonic() - began)
 
     def put(
         self,
@@ -77,22 +86,10 @@ class LocalShell:
         deadline_s: float,
         on_bytes: Callable[[int], None] = lambda _n: None,
     ) -> None:
-        """See ``Shell.put``."""
+        """Copy files, each complete or not at all, verified."""
         until = time.monotonic() + deadline_s
-        for file in files:
-            target = Path(into) / file.path
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                part = target.with_name(f"{target.name}.part")
-                if file.source is not None:
-                    _copy(file.source, part, until, on_bytes)
-                else:
-                    part.write_bytes(file.content or b"")
-                    on_bytes(len(file.content or b""))
-                part.chmod(file.mode)
-                part.replace(target)
-            except OSError as error:
-                raise TransferFailed(f"{file.path}: {error.strerror}") from error
+        progress = Progress(until, on_bytes)
+        Upload(_LABEL, self._runner(until), lambda _sizes: self._ways, progress).bring(files, into)
 
     def get(
         self,
@@ -102,100 +99,89 @@ class LocalShell:
         deadline_s: float,
         on_bytes: Callable[[int], None] = lambda _n: None,
     ) -> Sequence[Got]:
-        """See ``Shell.get``."""
+        """Copy files, each complete or not at all."""
         until = time.monotonic() + deadline_s
-        return [_got(file, into, until, on_bytes) for file in files]
+        progress = Progress(until, on_bytes)
+        download = Download(
+            _LABEL, self._runner(until), lambda _sizes: self._ways, progress, self._appear_s
+        )
+        return download.fetch(files, into)
 
-    def tail(self, wants: Sequence[TailFrom], *, deadline_s: float) -> Sequence[Tail]:  # noqa: ARG002 - no waiting here
-        """See ``Shell.tail``."""
-        return [_tail(want) for want in wants]
+    def tail(self, wants: Sequence[TailFrom], *, deadline_s: float) -> Sequence[Tail]:
+        """Read on in all watched files."""
+        if not wants:
+            return []
+        token = new_token()
+        room = sum(want.max_bytes + 1024 for want in wants)
+        ran = self._run(tail_script(wants, token), deadline_s, room)
+        tails = read_tails(ran.out, wants, token) if ran.complete else None
+        if tails is None:
+            raise TransferFailed(f"{_LABEL}: the files could not be read on", stage="transfer")
+        return tails
 
     def probe(self, *, deadline_s: float) -> ShellFacts:
-        """See ``Shell.probe``."""
-        ran = self.run('printf "%s\\n" "$HOME"; id -un; command -v rsync', deadline_s=deadline_s)
-        lines = [*ran.out_text().splitlines(), "", "", ""]
-        account = pwd.getpwuid(os.getuid())
+        """Look what this machine is like."""
+        ran = self._run(PROBE, deadline_s, MIB)
+        if ran.rc is None:
+            raise SshError(f"{_LABEL} gave no answer in time", stage="session")
+        facts = read_facts(ran)
         return ShellFacts(
-            home=lines[0] or account.pw_dir,
-            user=lines[1] or account.pw_name,
-            shell=account.pw_shell,
+            home=facts.pop("home", ""),
+            user=facts.pop("user", ""),
+            shell=facts.pop("shell", ""),
             sftp=False,
-            rsync=bool(lines[2]),
+            rsync="rsync" in facts,
             clock_offset_s=0.0,
             latency_ms=ran.seconds * 1000,
+            noise=noise_lines(ran.noise),
+            facts=facts,
         )
 
     def close(self) -> None:
-        """See ``Shell.close``."""
+        """Nothing is open."""
+
+    def _runner(self, until: float) -> Callable[[str], Ran]:
+        def run(script: str) -> Ran:
+            return self._run(script, max(30.0, until - time.monotonic()), 8 * MIB)
+
+        return run
 
 
-def _feed(process: subprocess.Popen[bytes], script: bytes) -> None:
+def _drain(process: subprocess.Popen[bytes], script: bytes, streams: Streams, until: float) -> None:
+    """Feed the script and read both streams at the same time, until both end marks came."""
     assert process.stdin is not None
-    with suppress(BrokenPipeError):
-        process.stdin.write(script)
-        process.stdin.close()
-
-
-def _drain(process: subprocess.Popen[bytes], streams: Streams, until: float) -> None:
-    """Read both streams at the same time, until both ends are seen."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    sinks = {process.stdout: streams.out, process.stderr: streams.err}
     with selectors.DefaultSelector() as selector:
-        for pipe, deframer in ((process.stdout, streams.out), (process.stderr, streams.err)):
-            assert pipe is not None
-            selector.register(pipe, selectors.EVENT_READ, deframer)
-        while selector.get_map() and not streams.ended:
-            left_s = until - time.monotonic()
-            if left_s <= 0:
+        os.set_blocking(process.stdin.fileno(), False)
+        selector.register(process.stdin, selectors.EVENT_WRITE)
+        for stream in sinks:
+            selector.register(stream, selectors.EVENT_READ)
+        while not streams.ended and selector.get_map():
+            left = until - time.monotonic()
+            if left <= 0:
                 return
-            for key, _ in selector.select(left_s):
-                data = os.read(key.fd, _READ)
+            for key, _events in selector.select(left):
+                if key.fileobj is process.stdin:
+                    script = _write(process, script)
+                    if not script:
+                        selector.unregister(process.stdin)
+                        process.stdin.close()
+                    continue
+                data = os.read(key.fd, _READ_BYTES)
                 if not data:
                     selector.unregister(key.fileobj)
-                key.data.feed(data)
+                else:
+                    sinks[key.fileobj].feed(data)  # type: ignore[index]
 
 
-def _copy(source: Path, part: Path, until: float, on_bytes: Callable[[int], None]) -> str:
-    digest = hashlib.sha256()
-    with source.open("rb") as stream, part.open("wb") as copy:
-        while chunk := stream.read(_CHUNK):
-            if time.monotonic() > until:
-                raise TransferFailed(f"{source.name}: the copy took too long")
-            digest.update(chunk)
-            copy.write(chunk)
-            on_bytes(len(chunk))
-    return digest.hexdigest()
-
-
-def _got(file: Get, into: Path, until: float, on_bytes: Callable[[int], None]) -> Got:
-    source = Path(file.remote)
+def _write(process: subprocess.Popen[bytes], script: bytes) -> bytes:
+    """Write what fits; returns the rest."""
+    assert process.stdin is not None
     try:
-        size = source.stat().st_size
-        if file.max_bytes is not None and size > file.max_bytes:
-            return Got(file, "too_large", size)
-        target = into / file.name
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part = target.with_name(f"{target.name}.part")
-        digest = _copy(source, part, until, on_bytes)
-        shutil.copystat(source, part)
-        part.replace(target)
-        return Got(file, "fetched", size, digest)
-    except (FileNotFoundError, NotADirectoryError):
-        return Got(file, "missing")
-    except OSError as error:
-        raise TransferFailed(f"{file.name}: {error.strerror}") from error
-
-
-def _tail(want: TailFrom) -> Tail:
-    try:
-        with Path(want.path).open("rb") as stream:
-            return _read_on(stream, want)
-    except OSError:
-        return Tail(want.path, want.offset, b"", None, None)
-
-
-def _read_on(stream: IO[bytes], want: TailFrom) -> Tail:
-    info = os.fstat(stream.fileno())
-    identity = f"{info.st_dev}:{info.st_ino}"
-    replaced = want.identity is not None and want.identity != identity
-    offset = 0 if replaced or info.st_size < want.offset else want.offset
-    stream.seek(offset)
-    return Tail(want.path, offset, stream.read(want.max_bytes), info.st_size, identity)
+        return script[os.write(process.stdin.fileno(), script) :]
+    except BlockingIOError:
+        return script
+    except BrokenPipeError:
+        return b""  # it has ended before it read everything; the end marks tell the rest

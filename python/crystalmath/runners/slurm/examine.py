@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from crystalmath.contract.clusters import (
     ClusterReport,
     FoundCode,
-    HostKeyView,
     PartitionView,
     Problem,
     SchedulerView,
@@ -33,47 +33,56 @@ _CLOCK_S: Final = 60.0
 _LEAST_FREE_BYTES: Final = 1024**3
 
 
-def examine_slurm(
-    record: ClusterRecord,
-    shell: Shell,
-    *,
-    deadline_s: float,
-    host_key: HostKeyView | None = None,
-    auth: Mapping[str, Any] | None = None,
-) -> ClusterReport:
-    """Try everything; what is wrong stands in the report.
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Implements ``services.clusters.Examiner``.
 
-    Parameters
+    Attributes
     ----------
-    host_key, auth
-        What is known of the connection already.
+    connection
+        Tries the way to the host: its part of the report, and whether commands can be run.
+    open_shell
+        The shell of a record.
     """
-    until = time.monotonic() + deadline_s
-    known: dict[str, Any] = {"host_key": host_key, "auth": dict(auth or {})}
-    try:
-        facts = shell.probe(deadline_s=deadline_s / 2)
-        left_s = max(1.0, until - time.monotonic())
-        ran = shell.run(_script(record), deadline_s=left_s)
-    except SshError as error:
-        problem = Problem(what=error.message, hint=error.hint)
-        return ClusterReport(reachable=False, problems=[problem], **known)
-    parts = _parts(ran.out_text())
-    problems = [] if ran.complete and ran.rc is not None else [_cut(left_s)]
-    problems += _noticed(record, facts, parts)
-    return ClusterReport(
-        reachable=True,
-        shell=facts.shell,
-        user=facts.user,
-        noise=list(facts.noise),
-        scheduler=_scheduler(parts),
-        partitions=_partitions(parts.get("partitions", [])),
-        scratch=_scratch(parts),
-        codes=_codes(record, parts),
-        clock_offset_s=round(facts.clock_offset_s, 3),
-        latency_ms=round(facts.latency_ms, 3),
-        problems=problems,
-        **known,
-    )
+
+    connection: Callable[..., tuple[ClusterReport, bool]]
+    open_shell: Callable[..., Shell]
+
+    def __call__(self, record: ClusterRecord, *, deadline_s: float) -> ClusterReport:
+        """Try everything; what is wrong stands in the report."""
+        until = time.monotonic() + deadline_s
+        found, usable = self.connection(record, deadline_s=deadline_s * 0.6)
+        if not usable:
+            return found
+        try:
+            shell = self.open_shell(record, by_user=True)
+            facts = shell.probe(deadline_s=_left_s(until))
+            left_s = _left_s(until)
+            ran = shell.run(_script(record), deadline_s=left_s)
+        except SshError as error:
+            problem = Problem(what=error.message, hint=error.hint)
+            return found.model_copy(update={"problems": [*found.problems, problem]})
+        parts = _parts(ran.out_text())
+        problems = [] if ran.complete and ran.rc is not None else [_cut(left_s)]
+        problems += _noticed(record, facts, parts)
+        return found.model_copy(
+            update={
+                "shell": facts.shell,
+                "user": facts.user,
+                "noise": list(dict.fromkeys([*found.noise, *facts.noise])),
+                "scheduler": _scheduler(parts),
+                "partitions": _partitions(parts.get("partitions", [])),
+                "scratch": _scratch(parts),
+                "codes": _codes(record, parts),
+                "clock_offset_s": round(facts.clock_offset_s, 3),
+                "latency_ms": round(facts.latency_ms, 3),
+                "problems": [*found.problems, *problems],
+            }
+        )
+
+
+def _left_s(until: float) -> float:
+    return max(1.0, until - time.monotonic())
 
 
 def _script(record: ClusterRecord) -> str:

@@ -77,11 +77,12 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def listing_script(directory: str) -> str:
+def listing_script(directory: str, depth: int | None) -> str:
     """Return a script that lists the files of a job, separated by NUL."""
+    limit = "" if depth is None else f"-maxdepth {depth} "
     return (
         f"cd {shlex.quote(directory)} 2>/dev/null || {{ echo gone; exit 0; }}\n"
-        "echo here; find . -type f ! -name '*.part' -printf '%s %T@ %P\\0'"
+        f"echo here; find . {limit}-type f ! -name '*.part' -printf '%s %T@ %P\\0'"
     )
 
 

@@ -232,9 +232,9 @@ class SlurmRunner:
             found |= control.read_cancel(self._ask(command), some)
         return found
 
-    def listing(self, directory: str) -> list[Listed] | None:
+    def listing(self, directory: str, depth: int | None = None) -> list[Listed] | None:
         """See ``ClusterRunner.listing``."""
-        ran = self._on().run(receipts.listing_script(directory), deadline_s=QUERY_S)
+        ran = self._on().run(receipts.listing_script(directory, depth), deadline_s=QUERY_S)
         try:
             return receipts.read_listing(ran)
         except ValueError as error:

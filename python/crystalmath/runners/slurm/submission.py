@@ -84,8 +84,9 @@ def receipt_script(directory: str, claim: int = 1) -> str:
 
 def _wait_for(rc: str, claimed: str, out: str, err: str) -> str:
     return f"""n=0
-while [ ! -e {rc} ] && [ $n -lt 150 ]; do
-  sleep 1 2>/dev/null; n=$((n + 1))
+while [ ! -e {rc} ] && [ $n -lt 170 ]; do
+  if [ $n -lt 20 ]; then sleep 0.1 2>/dev/null || sleep 1; else sleep 1; fi
+  n=$((n + 1))
 done
 {_answer(rc, claimed, out, err)}"""
 

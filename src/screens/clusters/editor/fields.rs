@@ -246,7 +246,7 @@ pub(super) fn written(key: &str, cluster: &ClusterView) -> String {
     }
 }
 
-fn budget_text(budget: Option<&std::collections::BTreeMap<String, f64>>) -> String {
+fn budget_text(budget: Option<&std::collections::BTreeMap<String, i64>>) -> String {
     let Some(budget) = budget else {
         return "unlimited".into();
     };
@@ -268,8 +268,8 @@ fn budget(text: &str) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     let numbers = text.split_once('/').and_then(|(size, refill)| {
-        let size: f64 = size.trim().parse().ok()?;
-        let refill: f64 = refill.trim().parse().ok()?;
+        let size: i64 = size.trim().parse().ok()?;
+        let refill: i64 = refill.trim().parse().ok()?;
         Some(json!({"size": size, "refill_per_min": refill}))
     });
     numbers.ok_or_else(|| "write it as 30/10, or unlimited".to_owned())

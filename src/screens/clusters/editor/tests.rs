@@ -20,7 +20,7 @@ fn cluster() -> ClusterView {
     serde_json::from_value(json!({
         "id": 3, "name": "hpc1", "kind": "slurm", "hostname": "login", "port": 22,
         "shell": "auto", "remote_workdir": "~/cm", "min_poll_s": 10.0, "max_retrieve_mib": 1024,
-        "query_budget": {"size": 30.0, "refill_per_min": 2.5}, "submit_budget": null,
+        "query_budget": {"size": 30, "refill_per_min": 2}, "submit_budget": null,
         "setup_commands": ["module load qe", "export A='b c'"], "launcher": "srun",
         "codes": {"espresso": "/opt/my codes/pw.x"},
     }))
@@ -49,7 +49,7 @@ fn a_new_cluster_says_only_what_was_written() {
         "name": "hpc1", "kind": "slurm", "hostname": "login", "shell": "auto", "port": 2222,
         "remote_workdir": "~/cm", "setup_commands": ["module load qe", "x"],
         "codes": {"espresso": "/opt/pw.x"}, "submit_budget": null,
-        "query_budget": {"size": 20.0, "refill_per_min": 5.0},
+        "query_budget": {"size": 20, "refill_per_min": 5},
     });
     assert_eq!(editor.params(), Ok(("clusters.create", wanted)));
 }
@@ -78,7 +78,7 @@ fn of_a_cluster_that_is_there_only_changes_are_said() {
     assert_eq!(params["codes"], json!({"espresso": "/opt/my codes/pw.x"}));
     assert_eq!(
         params["query_budget"],
-        json!({"size": 30.0, "refill_per_min": 2.5})
+        json!({"size": 30, "refill_per_min": 2})
     );
     assert_eq!(params["submit_budget"], Value::Null);
 }

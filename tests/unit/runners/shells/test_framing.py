@@ -1,6 +1,7 @@
 """Frames around a command's output: cut anywhere, with noise, over the cap, without an end."""
 
 import subprocess
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -33,7 +34,7 @@ def framed(body: bytes, rc: int = 0, before: bytes = b"", after: bytes = b"") ->
 def test_cut_anywhere(body: bytes, before: bytes, after: bytes, rc: int, cuts: list[int]) -> None:
     data = framed(body, rc, before, after)
     at = [0, *sorted(min(c, len(data)) for c in cuts), len(data)]
-    deframer = fed([data[a:b] for a, b in zip(at, at[1:], strict=False)])
+    deframer = fed([data[a:b] for a, b in pairwise(at)])
     assert (deframer.body, deframer.rc, deframer.complete) == (body, rc, True)
 
 
@@ -42,6 +43,7 @@ def test_without_a_frame_there_is_no_answer(data: bytes) -> None:
     deframer = fed([data])
     assert deframer.rc is None
     assert not deframer.complete
+    assert deframer.noise == data
 
 
 def test_the_token_within_the_output_is_output() -> None:
