@@ -68,6 +68,14 @@ pub fn last_report(cluster: &ClusterView) -> Option<ClusterReport> {
     kept.then(|| serde_json::from_value(Value::Object(probe.clone())).ok())?
 }
 
+/// The partitions that the last test has found, each with its limits.
+#[must_use]
+pub fn partition_limits(cluster: &ClusterView) -> Vec<String> {
+    let found = last_report(cluster).map(|report| report.partitions);
+    let found = found.unwrap_or_default();
+    found.iter().map(|one| partition(one, false).said).collect()
+}
+
 /// The key that a host offers and that is not known yet: its kind and its fingerprint.
 #[must_use]
 pub fn unknown_key(report: &ClusterReport) -> Option<(String, String)> {

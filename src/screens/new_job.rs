@@ -33,6 +33,7 @@ const FORM_ACTIONS: &[Action] = &[
     Action::NextPane,
 ];
 const CODES: &str = "codes";
+const CLUSTERS: &str = "clusters";
 const MORE: &str = "look-further";
 const PICK: u32 = 1;
 /// From this width on the preview stands beside the form.
@@ -176,7 +177,11 @@ impl NewJob {
                 if field.key != form::CODE && !field.spec.required {
                     choices.push(Choice {
                         name: String::new(),
-                        title: "as the code decides".into(),
+                        title: if field.key == form::CLUSTER {
+                            "this machine".into()
+                        } else {
+                            "as the code decides".into()
+                        },
                         chosen: field.input.is_empty(),
                     });
                 }
@@ -275,6 +280,7 @@ impl NewJob {
     fn reply(&mut self, slot: &str, tag: i64, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
         match slot {
             CODES => self.take_codes(result, cx),
+            CLUSTERS => self.take_clusters(result, cx),
             check::CHECK => self.checked(tag, result, cx),
             check::SUBMIT => self.submitted(tag, result, cx),
             _ => {}
@@ -299,10 +305,12 @@ impl Screen for NewJob {
             Event::Entered => {
                 self.files.enter(cx);
                 cx.ask(CODES, 0, "codes.list", json!({}));
+                cx.ask(CLUSTERS, 0, "clusters.list", json!({}));
                 cx.redraw();
             }
             Event::Resync => {
                 cx.ask(CODES, 0, "codes.list", json!({}));
+                cx.ask(CLUSTERS, 0, "clusters.list", json!({}));
                 if self.step == Step::Form {
                     self.check(cx);
                 }

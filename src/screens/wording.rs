@@ -36,7 +36,7 @@ const PLACES: [(&str, &str); 6] = [
 ];
 
 /// Fields that the form calls otherwise.
-const FIELDS: [(&str, &str); 13] = [
+const FIELDS: [(&str, &str); 18] = [
     ("hostname", "host"),
     ("key_file", "key file"),
     ("proxy_jump", "through"),
@@ -44,9 +44,14 @@ const FIELDS: [(&str, &str); 13] = [
     ("remote_workdir", "directory"),
     ("setup_commands", "setup"),
     ("username", "user"),
+    ("resources.account", "account"),
     ("resources.cpus_per_task", "threads"),
+    ("resources.gpus", "GPUs"),
     ("resources.memory_mib", "memory"),
+    ("resources.nodes", "nodes"),
     ("resources.ntasks", "processes"),
+    ("resources.partition", "partition"),
+    ("resources.qos", "qos"),
     ("resources.walltime_s", "time limit"),
     ("files", "more files"),
     ("structure", "file"),

@@ -8,7 +8,9 @@ use super::{MORE, NewJob, Step};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Tone;
-use crate::rpc::types::{CodeInfo, CodesMeta, Page, Reply, SubmitResult};
+use crate::rpc::types::{
+    ClusterView, ClustersMeta, CodeInfo, CodesMeta, Page, Reply, SubmitResult,
+};
 use crate::screens::wording::speak;
 use crate::screens::{Cx, ScreenId, Subject};
 use crate::submission::Kind;
@@ -35,6 +37,23 @@ impl NewJob {
                 }
             }
             Err(error) => self.codes_error = Some(error_text(error)),
+        }
+        cx.redraw();
+    }
+
+    /// The clusters may come later, too. Without them there is no choice, and the job runs here.
+    pub(super) fn take_clusters(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
+        let Ok(value) = result else { return };
+        let page: Page<ClusterView, ClustersMeta> =
+            serde_json::from_value(value.clone()).unwrap_or_default();
+        if page.data == self.form.clusters {
+            return;
+        }
+        let here = self.field().map(|field| field.key.clone());
+        self.form.take_clusters(page.data);
+        if self.step == Step::Form {
+            self.keep_place(here.as_deref());
+            self.check(cx);
         }
         cx.redraw();
     }

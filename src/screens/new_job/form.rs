@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::files::absolute;
 use super::schema::{self, Kind, Spec};
 use crate::app::Client;
-use crate::rpc::types::CodeInfo;
+use crate::rpc::types::{ClusterView, CodeInfo};
 use crate::submission::{self, Source};
 use crate::widgets::input::TextLine;
 
@@ -24,6 +24,8 @@ pub const CODE: &str = "code";
 pub const TASK: &str = "task";
 /// The force engine.
 pub const ENGINE: &str = "engine";
+/// The cluster that it runs on; empty for this machine.
+pub const CLUSTER: &str = "cluster";
 /// Further files.
 pub const FILES: &str = "files";
 /// The job's name.
@@ -53,6 +55,8 @@ pub struct Form {
     pub file: Option<Source>,
     /// The codes there are.
     pub codes: Vec<CodeInfo>,
+    /// The clusters there are.
+    pub clusters: Vec<ClusterView>,
     /// The fields, in their order.
     pub fields: Vec<Field>,
     /// What was written in fields that the chosen code and task do not have.
@@ -88,6 +92,15 @@ impl Form {
         }
     }
 
+    /// The clusters have come.
+    pub fn take_clusters(&mut self, clusters: Vec<ClusterView>) {
+        self.clusters = clusters;
+        if self.file.is_some() {
+            let code = self.text(CODE).to_owned();
+            self.make_fields(&code);
+        }
+    }
+
     /// The code with this name.
     #[must_use]
     pub fn code(&self) -> Option<&CodeInfo> {
@@ -111,8 +124,8 @@ impl Form {
     pub fn choose(&mut self, key: &str, text: &str) {
         match key {
             CODE => self.make_fields(text),
-            TASK => {
-                self.write(TASK, text);
+            TASK | CLUSTER => {
+                self.write(key, text);
                 let code = self.text(CODE).to_owned();
                 self.make_fields(&code);
             }
@@ -139,7 +152,10 @@ impl Form {
             spec,
             input: TextLine::default(),
         });
-        let mut rest: Vec<Field> = parameters.chain(fields::tail()).collect();
+        let cluster = before.iter().find(|field| field.key == CLUSTER);
+        let cluster = cluster.map(|field| field.input.text().to_owned());
+        let tail = fields::tail(&self.clusters, cluster.as_deref().unwrap_or_default());
+        let mut rest: Vec<Field> = parameters.chain(tail).collect();
         for field in &mut rest {
             fill(field, &mut before);
         }
@@ -305,13 +321,19 @@ impl Form {
 
 /// Take over what was written in the field of the same name and kind.
 fn fill(field: &mut Field, before: &mut Vec<Field>) {
-    let same = |old: &Field| old.key == field.key && old.spec.kind == field.spec.kind;
+    let fits = |old: &Field| match &field.spec.kind {
+        // There may be other choices now; what was chosen holds while it is one of them.
+        Kind::Choice(words) => words.iter().any(|word| word == old.input.text()),
+        kind => old.spec.kind == *kind,
+    };
+    let same = |old: &Field| old.key == field.key && fits(old);
     if let Some(at) = before.iter().position(same) {
         field.input = before.swap_remove(at).input;
     }
     // One choice is none.
     if let Kind::Choice(words) = &field.spec.kind
         && field.input.is_empty()
+        && field.key != CLUSTER
         && let [only] = &words[..]
     {
         field.input = TextLine::of(only);

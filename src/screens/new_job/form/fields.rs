@@ -1,7 +1,7 @@
 //! The fields that are there whatever the parameters of the code.
 
-use super::{CODE, ENGINE, FILES, Field, NAME, TASK};
-use crate::rpc::types::CodeInfo;
+use super::{CLUSTER, CODE, ENGINE, FILES, Field, NAME, TASK};
+use crate::rpc::types::{ClusterView, ClusterViewKind, CodeInfo};
 use crate::screens::new_job::schema::{Kind, Spec};
 use crate::widgets::input::TextLine;
 
@@ -57,14 +57,56 @@ pub(super) fn head(codes: &[CodeInfo], info: Option<&CodeInfo>) -> Vec<Field> {
     fields
 }
 
-/// Resources, name and further files.
-pub(super) fn tail() -> Vec<Field> {
-    let resource = |name: &str, label: &str, kind, default: Option<&str>, help| {
-        let mut field = Field::of(&format!("resources.{name}"), "Resources", label, kind, help);
-        field.spec.default = default.map(str::to_owned);
-        field
-    };
+/// Where it runs, resources, name and further files. What only a scheduler has is asked for where
+/// the chosen `cluster` has one.
+pub(super) fn tail(clusters: &[ClusterView], cluster: &str) -> Vec<Field> {
+    let mut fields = place(clusters);
+    fields.extend(resources());
+    let chosen = clusters.iter().find(|one| one.name == cluster);
+    let chosen = chosen.filter(|one| one.kind == ClusterViewKind::Slurm);
+    fields.extend(chosen.into_iter().flat_map(of_scheduler));
     let further = "Files to copy beside it; the current directory is that of this program.";
+    fields.push(Field::of(
+        FILES,
+        "Files and name",
+        "more files",
+        Kind::Words,
+        further,
+    ));
+    fields.push(Field::of(
+        NAME,
+        "Files and name",
+        "name",
+        Kind::Text,
+        "For people; up to 100 characters.",
+    ));
+    fields
+}
+
+/// Where it runs, if there is a choice.
+fn place(clusters: &[ClusterView]) -> Vec<Field> {
+    if clusters.is_empty() {
+        return Vec::new();
+    }
+    let names = clusters.iter().map(|cluster| cluster.name.clone());
+    let mut field = Field::of(
+        CLUSTER,
+        "Resources",
+        "cluster",
+        Kind::Choice(names.collect()),
+        "Where it runs.",
+    );
+    field.spec.default = Some("this machine".to_owned());
+    vec![field]
+}
+
+fn resource(name: &str, label: &str, kind: Kind, default: Option<&str>, help: &str) -> Field {
+    let mut field = Field::of(&format!("resources.{name}"), "Resources", label, kind, help);
+    field.spec.default = default.map(str::to_owned);
+    field
+}
+
+fn resources() -> Vec<Field> {
     vec![
         resource(
             "ntasks",
@@ -88,13 +130,31 @@ pub(super) fn tail() -> Vec<Field> {
             None,
             "30 (minutes), 30:00, 1:00:00 or 1-12 (days and hours).",
         ),
-        Field::of(FILES, "Files and name", "more files", Kind::Words, further),
-        Field::of(
-            NAME,
-            "Files and name",
-            "name",
-            Kind::Text,
-            "For people; up to 100 characters.",
+    ]
+}
+
+/// What a scheduler wants to know, with the limits that the last test of the cluster found.
+fn of_scheduler(cluster: &ClusterView) -> Vec<Field> {
+    let own = |value: &Option<String>| value.clone();
+    let limits = crate::clusters::partition_limits(cluster);
+    let partitions = if limits.is_empty() {
+        "Partition. A test of the cluster finds out which there are.".to_owned()
+    } else {
+        format!("Partition: {}.", limits.join("; "))
+    };
+    let text = |name: &str, label: &str, default: Option<String>, help: &str| {
+        resource(name, label, Kind::Text, default.as_deref(), help)
+    };
+    vec![
+        resource("nodes", "nodes", Kind::Integer, Some("1"), "Nodes."),
+        text(
+            "partition",
+            "partition",
+            own(&cluster.queue_name),
+            &partitions,
         ),
+        text("account", "account", own(&cluster.account), "Who pays."),
+        text("qos", "qos", own(&cluster.qos), "Quality of service."),
+        text("gpus", "GPUs", None, "Of each node: 2, or a100:2."),
     ]
 }

@@ -218,3 +218,53 @@ fn errors_of_the_daemon_find_their_field() {
     let (faults, _) = faults_of(&form, &data, "engine: 'x' is no engine");
     assert_eq!(faults, [(ENGINE.to_owned(), "'x' is no engine".to_owned())]);
 }
+
+fn cluster(name: &str, kind: &str) -> crate::rpc::types::ClusterView {
+    serde_json::from_value(json!({
+        "id": 1, "name": name, "kind": kind, "queue_name": "debug",
+        "probe": {"reachable": true, "partitions": [
+            {"name": "debug", "default": true, "available": true, "nodes": 3,
+             "max_walltime_s": 3600.0}]},
+    }))
+    .unwrap_or_default()
+}
+
+#[test]
+fn a_cluster_is_chosen_with_what_its_scheduler_wants() {
+    let mut form = form("cu.cif", FileKind::Structure);
+    assert!(form.field(CLUSTER).is_none(), "there is no choice");
+    form.take_clusters(vec![cluster("hpc1", "slurm")]);
+    assert_eq!(form.text(CLUSTER), "", "a job goes nowhere by itself");
+    assert!(form.field("resources.partition").is_none());
+    form.choose(CLUSTER, "hpc1");
+    let partition = form.field("resources.partition").map(|field| &field.spec);
+    assert_eq!(
+        partition.and_then(|spec| spec.default.as_deref()),
+        Some("debug")
+    );
+    let help = partition.map_or("", |spec| spec.help.as_str());
+    assert!(help.contains("debug *: 3 nodes, at most 1:00:00"), "{help}");
+    form.choose("resources.partition", "long");
+    form.choose("resources.nodes", "2");
+    let client = Client::default();
+    let params = form.params(&client).unwrap_or_default();
+    assert_eq!(params["cluster"], "hpc1");
+    assert_eq!(
+        params["resources"],
+        json!({"nodes": 2, "partition": "long"})
+    );
+    // Another cluster comes; what was chosen stays chosen.
+    form.take_clusters(vec![cluster("hpc1", "slurm"), cluster("plain", "ssh")]);
+    assert_eq!(form.text(CLUSTER), "hpc1");
+    assert_eq!(form.text("resources.partition"), "long");
+    for (other, wanted) in [("plain", json!("plain")), ("", Value::Null)] {
+        form.choose(CLUSTER, other);
+        let params = form.params(&client).unwrap_or_default();
+        assert_eq!(params["cluster"], wanted);
+        assert_eq!(
+            params.get("resources"),
+            None,
+            "no partition without a scheduler"
+        );
+    }
+}
