@@ -102,8 +102,7 @@ impl Entry {
     /// Whether something of it waits or runs.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
-        let ended = |row: &QueueRow| matches!(row.phase.as_str(), "ended" | "cancelled");
-        !self.rows.iter().all(ended)
+        !self.rows.iter().all(has_ended)
     }
 
     /// Whether something of it is held, so that it can be released.
@@ -125,7 +124,9 @@ impl Entry {
     pub fn sentences(&self) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         for row in &self.rows {
-            let reason = row.reason.as_deref().filter(|reason| is_word(reason));
+            // What has ended keeps the reason for which it once waited.
+            let reason = row.reason.as_deref();
+            let reason = reason.filter(|reason| is_word(reason) && !has_ended(row));
             let advice = match (&row.advice, reason) {
                 (Some(advice), Some(reason)) => Some(format!("{advice} ({reason})")),
                 (Some(advice), None) => Some(advice.clone()),
@@ -146,6 +147,10 @@ impl Entry {
 /// Whether the scheduler gives a reason at all; `None` is how it writes that it has none.
 fn is_word(reason: &str) -> bool {
     !reason.is_empty() && reason != "None"
+}
+
+fn has_ended(row: &QueueRow) -> bool {
+    matches!(row.phase.as_str(), "ended" | "cancelled")
 }
 
 fn tasks_of(row: &QueueRow) -> i64 {
@@ -226,5 +231,11 @@ mod tests {
         assert_eq!(entries[0].lead().map(|row| &*row.job_id), Some("5_2"));
         assert!(entries[0].is_held());
         assert_eq!(entries[0].sentences(), ["held (JobHeldUser)"]);
+        let mut gone = row("6", "CANCELLED");
+        gone.phase = "cancelled".into();
+        gone.reason = Some("Resources".into());
+        let entries = fold(vec![gone]);
+        assert!(entries[0].sentences().is_empty());
+        assert!(!entries[0].is_under_way());
     }
 }

@@ -2,7 +2,7 @@
 //! be done about them.
 //!
 //! To look costs the scheduler a question, so it is asked when somebody comes here, wants it read
-//! again or has changed something, and never by a clock.
+//! again or has changed something, and never again and again by a clock.
 
 mod act;
 mod detail;
@@ -28,6 +28,9 @@ const CLUSTERS: &str = "clusters.list";
 const QUEUE: &str = "slurm.queue";
 /// Rows of this age are not asked for again by coming here.
 const FRESH_S: f64 = 10.0;
+/// Seconds after which it is looked, once, at what an action has done: the daemon answers from
+/// what it has while that is younger.
+const SETTLED_S: f64 = 6.0;
 
 /// What was asked for and is not seen yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +66,8 @@ pub struct Queue {
     /// The number of the question that is under way.
     asking: Option<i64>,
     asked: i64,
+    /// When it is looked, once, at what an action has done.
+    look_at: Option<f64>,
     listing: Listing,
     marks: BTreeMap<i64, Mark>,
     /// The jobs that a question is about.
@@ -111,6 +116,7 @@ impl Queue {
     /// Ask the chosen cluster; only the newest question counts.
     fn look(&mut self, cx: &mut Cx<'_>) {
         let Some(cluster) = self.chosen else { return };
+        self.look_at = None;
         self.asked += 1;
         self.asking = Some(self.asked);
         let mut params = json!({"cluster": cluster});
@@ -238,7 +244,12 @@ impl Screen for Queue {
                 self.choose(*id);
                 self.look(cx);
             }
-            Event::Tick => cx.redraw(),
+            Event::Tick => {
+                if self.look_at.is_some_and(|at| at <= cx.now()) {
+                    self.look(cx);
+                }
+                cx.redraw();
+            }
             Event::Resized => {
                 let extent = self.extent(cx.area());
                 self.listing.go(self.listing.place.cursor, extent);
@@ -293,7 +304,8 @@ impl Screen for Queue {
         if !matches!(data.link, Link::Ready(_)) {
             return None;
         }
-        let after = text::age_changes_in(self.age_s(data.now)?)?;
-        Some((data.now + after).ceil())
+        let after = self.age_s(data.now).and_then(text::age_changes_in);
+        let age = after.map(|after| (data.now + after).ceil());
+        age.into_iter().chain(self.look_at).reduce(f64::min)
     }
 }

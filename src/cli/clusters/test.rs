@@ -2,12 +2,14 @@
 
 use super::list::{OneArgs, colour};
 use crate::cli::output::Outcome;
-use crate::cli::results::field;
 use crate::cli::session::Session;
 use crate::cli::text;
 use crate::cli::wording::{Commands, speak_of};
 use crate::clusters::{self, Verdict};
 use crate::rpc::types::{ClusterReport, calls};
+
+/// Columns of the names of parts.
+const NAMES: usize = 12;
 
 /// 1 when something is wrong.
 pub(super) fn run(session: &Session, args: &OneArgs) -> Outcome {
@@ -36,8 +38,10 @@ fn describe(found: &ClusterReport, cluster: &str, wants_colour: bool) -> String 
                 colour(part.verdict),
                 wants_colour,
             );
-            let said = speak(&part.said);
-            format!("{mark}  {}", field(part.name, &said))
+            let name = text::pad(part.name, NAMES, false);
+            let indent = " ".repeat(NAMES + 6);
+            let said = text::wrap(&speak(&part.said), text::WIDTH - indent.len(), &indent);
+            format!("{mark}  {name}{said}")
         })
         .collect();
     for problem in &found.problems {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Mark, Queue};
+use super::{Mark, Queue, SETTLED_S};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::{Action, Tone};
@@ -198,10 +198,10 @@ impl Queue {
             }
             Ok(value) => self.told(id, verb, value, cx),
         }
-        self.look(cx);
+        self.look_at = Some(cx.now() + SETTLED_S);
     }
 
-    /// What the scheduler said; that it was asked is no proof, so the rows are read again.
+    /// What the scheduler said; that it was asked is no proof, so it is looked again.
     fn told(&mut self, id: i64, verb: &str, value: &Value, cx: &mut Cx<'_>) {
         let page: Page<SchedulerOutcome, SchedulerOutcomesMeta> =
             serde_json::from_value(value.clone()).unwrap_or_default();

@@ -270,8 +270,12 @@ fn a_job_is_cancelled_after_a_question_and_watched_until_it_is_seen() {
     assert!(ui.picture(SIZE).contains("cancelling"));
     let params = ui.answer("slurm.cancel", Ok(said(8100, "asked", None)));
     assert_eq!(params, json!({"cluster": 1, "job_ids": ["8100"]}));
+    assert!(ui.asked("slurm.queue").is_none());
+    ui.clock(6.5);
     ui.answer("slurm.queue", Ok(queue()));
     assert!(ui.picture(SIZE).contains("cancelling"), "it is still there");
+    ui.clock(60.0);
+    assert!(ui.asked("slurm.queue").is_none(), "it is looked once");
     ui.keys(&["ctrl-r"]);
     ui.answer("slurm.queue", Ok(page(&rows()[2..], &json!({}))));
     let text = ui.picture(SIZE);
@@ -301,6 +305,7 @@ fn a_held_job_is_released() {
     ui.keys(&["U"]);
     let params = ui.answer("slurm.release", Ok(said(8200, "asked", None)));
     assert_eq!(params, json!({"cluster": 1, "job_ids": ["8200"]}));
+    ui.clock(6.5);
     assert!(ui.asked("slurm.queue").is_some(), "the rows are read again");
 }
 
