@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import os
 import shutil
 import socket
@@ -300,7 +301,10 @@ class TestLoggingIn:
         assert asked[-1].secret
         assert shells.shell(host).run("id -un", deadline_s=_S).out == b"cmpass\n"
 
-    def test_an_encrypted_key(self, tmp_path: Path, ssh_servers: SshServers) -> None:
+    def test_an_encrypted_key(
+        self, tmp_path: Path, ssh_servers: SshServers, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
         with reached(tmp_path, _with_key(ssh_servers, tmp_path, "id_encrypted")) as shells:
             shell = shells.shell(CLUSTER)
             with pytest.raises(PassphraseNeeded, match=r"id_encrypted .* needs its passphrase"):
@@ -313,6 +317,8 @@ class TestLoggingIn:
             shell.close()
             # It is still known for the next connection.
             assert shell.run("echo in", deadline_s=_S).out == b"in\n"
+        assert "secret-phrase" not in caplog.text
+        assert "planted" not in caplog.text
 
     def test_an_agent_with_nine_keys(
         self, tmp_path: Path, ssh_servers: SshServers, agent: dict[str, str]
