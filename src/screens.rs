@@ -226,7 +226,7 @@ pub trait Screen: std::fmt::Debug + Send {
     /// The actions it does now, in the order of the footer. Movements need not be named.
     fn actions(&self) -> &'static [Action];
 
-    /// Those of them that are of use now, for the footer.
+    /// What is of use now, for the footer: of its actions, and of those that open another screen.
     fn hints(&self, _data: &Data) -> Vec<Action> {
         self.actions().to_vec()
     }

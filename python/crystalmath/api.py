@@ -30,21 +30,33 @@ from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.runners.local.runner import LocalRunner
+from crystalmath.runners.shells.clusters import ClusterShells
+from crystalmath.runners.slurm.examine import Examination
+from crystalmath.runners.slurm.runner import SlurmRunner
+from crystalmath.services.cluster_desk import ClusterDesk
+from crystalmath.services.cluster_lane import LaneParts
+from crystalmath.services.cluster_lanes import Lanes, RunnerRegistry
+from crystalmath.services.clusters import ClustersParts, ClustersService
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.forces import ForcesParts, ForcesService
+from crystalmath.services.forces_fingerprints import Fingerprints
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
 from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_forces import ReadyEnvironment
 from crystalmath.services.ports_server import ControllerSettings, ServerPort
 from crystalmath.services.pump import Pump, PumpTiming
+from crystalmath.services.slurm import SlurmParts, SlurmService
 from crystalmath.services.steps import Steps
 from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
+from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
@@ -59,6 +71,8 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "events": EventsService,
     "jobs": JobsService,
     "codes": CodesService,
+    "clusters": ClustersService,
+    "slurm": SlurmService,
     "forces": ForcesService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
@@ -110,7 +124,22 @@ class CrystalController:
         changes = JobEvents(server.hub, time.time)
         self._store = open_store(self._database, changes)
         self._logs = LogWatch(server.hub, self._store, self._directories, settings.log_watch_s)
-        changes.on_ended = self._logs.job_ended
+        changes.on_ended = self._job_ended
+        self._clusters = SqliteClusterStore(self._store)
+        self._shells = ClusterShells(data_dir / "known_hosts", lambda: server.ssh_auth_sock)
+        self._runners = RunnerRegistry(self._cluster_runner)
+        self._lanes = Lanes(
+            LaneParts(
+                jobs=self._store,
+                store=self._clusters,
+                runner_of=self._runners.of,
+                codes=codes,
+                directories=self._directories,
+                clock=time.time,
+                version=__version__,
+                watched_logs=lambda: server.hub.watched("log:"),
+            )
+        )
         steps = Steps(
             store=self._store,
             codes=codes,
@@ -132,7 +161,11 @@ class CrystalController:
             server, self._store, codes, self._directories, self._database, cores
         )
         desk = Desk(
-            self._store, codes, WorkerStructureReader(server.run_worker, READ_STRUCTURE_S), cores
+            self._store,
+            codes,
+            WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
+            cores,
+            ClusterDesk(self._clusters, self._runners.of),
         )
         self.jobs = JobsService(
             JobsParts(
@@ -141,15 +174,38 @@ class CrystalController:
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,
-                wake=self._pump.wake,
+                wake=self._wake,
                 end_unrecorded=self._pump.end_unrecorded,
             )
         )
+        self.clusters = ClustersService(
+            ClustersParts(
+                store=self._clusters,
+                lanes=self._lanes,
+                ways=self._shells,
+                examine=Examination(self._shells.test, self._shells.open),
+                clock=time.time,
+            )
+        )
+        self.slurm = SlurmService(
+            SlurmParts(
+                jobs=self._store,
+                store=self._clusters,
+                lanes=self._lanes,
+                runner_of=self._runners.of,
+                ending=Ending(self._store, self._directories, time.time, self._pump.end_unrecorded),
+                codes=codes,
+                directories=self._directories,
+                clock=time.time,
+            )
+        )
+        fingerprints = Fingerprints(self._places.fingerprints)
         self._pool = Pool(
             Processes(self._places),
             settings.forces_limits,
             door_path(settings.socket_path),
             driver=_driver(),
+            recall=fingerprints.learnt,
         )
         self.forces = ForcesService(
             ForcesParts(
@@ -159,6 +215,7 @@ class CrystalController:
                 read=desk.read_structure,
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
+                fingerprints=fingerprints,
             )
         )
 
@@ -178,6 +235,7 @@ class CrystalController:
         self._directories.sweep(self._store.is_known)
         self._logs.start()
         self._pump.start()
+        self._lanes.start()
         # Nobody who has just started the daemon shall wait for this.
         threading.Thread(target=self._store.hold_space, name="reserve", daemon=True).start()
 
@@ -186,8 +244,22 @@ class CrystalController:
         self.forces.close()
         self._pool.close()
         self._pump.stop()
+        self._lanes.stop()
+        self._runners.close()
+        self._shells.close()
         self._logs.stop()
         self._store.close()
+
+    def _cluster_runner(self, record: ClusterRecord) -> SlurmRunner:
+        return SlurmRunner(record, lambda: self._shells.open(record), time.time)
+
+    def _wake(self) -> None:
+        self._pump.wake()
+        self._lanes.wake()
+
+    def _job_ended(self, job_id: int) -> None:
+        self._logs.job_ended(job_id)
+        self._pump.wake()  # another may have waited for it
 
     def job_counts(self) -> dict[str, int]:
         """Number of jobs by state."""

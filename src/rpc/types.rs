@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "71d1a3bd93b2a6090d8e284d067f7e5183e6753cb08132eb79339d6eac1df8fe";
+pub const SCHEMA_SHA256: &str = "35d32b0241649d5e868510a3b4b23f3c9e1a2a85da76bbf26bae6a002c3a0e36";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -183,38 +183,38 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "clusters.accept_host_key",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Store a host's key, if the one that it offers now has exactly this fingerprint.",
     ),
     MethodInfo::new(
         "clusters.create",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Describe a cluster. Nothing is tried yet: `clusters.test` does that.",
     ),
     MethodInfo::new(
         "clusters.delete",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Forget a cluster; refused while jobs on it have not ended. Ended jobs keep its name.",
     ),
     MethodInfo::new(
         "clusters.get",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Tell everything about one cluster.",
     ),
     MethodInfo::new(
         "clusters.list",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List the clusters, by name.",
     ),
     MethodInfo::new(
         "clusters.login",
@@ -225,17 +225,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "clusters.test",
-        30.0,
+        40.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Try a cluster, part by part, and say what was found. It changes nothing there.",
     ),
     MethodInfo::new(
         "clusters.update",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Change fields of a cluster; one that is left out is kept, null clears.",
     ),
     MethodInfo::new(
         "codes.lint",
@@ -541,38 +541,38 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "slurm.adopt",
-        30.0,
+        150.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Follow a job that was submitted without us, as one of ours.",
     ),
     MethodInfo::new(
         "slurm.cancel",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Ask for jobs to be ended, by the scheduler's ids.",
     ),
     MethodInfo::new(
         "slurm.queue",
-        30.0,
-        false,
+        75.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List the scheduler's queue, with reasons in plain words.",
     ),
     MethodInfo::new(
         "slurm.release",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Release jobs that are held; it happens only when somebody asks for it.",
     ),
     MethodInfo::new(
         "slurm.sync",
-        30.0,
+        150.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Look at clusters now, at lost jobs too; return what has changed and why.",
     ),
     MethodInfo::new(
         "system.config",
@@ -880,6 +880,23 @@ words! {
 }
 
 words! {
+    /// Words of `kind` of [`ClusterView`].
+    ClusterViewKind {
+        Slurm = "slurm",
+        Ssh = "ssh",
+    }
+}
+
+words! {
+    /// Words of `status` of [`ClusterView`].
+    ClusterViewStatus {
+        Active = "active",
+        Inactive = "inactive",
+        Error = "error",
+    }
+}
+
+words! {
     /// Words of `context` of [`SubmitParams`].
     ContextName {
         Cry23Root = "CRY23_ROOT",
@@ -889,6 +906,23 @@ words! {
         VaspPpPath = "VASP_PP_PATH",
         PmgVaspPspDir = "PMG_VASP_PSP_DIR",
         EspressoPseudo = "ESPRESSO_PSEUDO",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`CreateClusterParams`].
+    CreateClusterParamsKind {
+        Slurm = "slurm",
+        Ssh = "ssh",
+    }
+}
+
+words! {
+    /// Words of `shell` of [`CreateClusterParams`].
+    CreateClusterParamsShell {
+        Auto = "auto",
+        Paramiko = "paramiko",
+        Openssh = "openssh",
     }
 }
 
@@ -990,7 +1024,7 @@ words! {
 }
 
 words! {
-    /// Words of `state` of [`ListParams`].
+    /// Words of `to_state` of [`Changed`].
     JobState {
         Created = "CREATED",
         Staged = "STAGED",
@@ -1033,6 +1067,27 @@ words! {
 }
 
 words! {
+    /// Words of `offer` of [`QueueRow`].
+    QueueRowOffer {
+        Release = "release",
+        Cancel = "cancel",
+        Edit = "edit",
+        AskManager = "ask_manager",
+    }
+}
+
+words! {
+    /// Words of `outlook` of [`QueueRow`].
+    QueueRowOutlook {
+        Waiting = "waiting",
+        Never = "never",
+        Held = "held",
+        Site = "site",
+        Budget = "budget",
+    }
+}
+
+words! {
     /// Words of `cell` of [`RelaxParams`].
     RelaxParamsCell {
         Full = "full",
@@ -1047,6 +1102,15 @@ words! {
         Lbfgs = "LBFGS",
         Bfgs = "BFGS",
         Fire = "FIRE",
+    }
+}
+
+words! {
+    /// Words of `outcome` of [`SchedulerOutcome`].
+    SchedulerOutcomeOutcome {
+        Asked = "asked",
+        AlreadyEnding = "already_ending",
+        NotDone = "not_done",
     }
 }
 
@@ -1112,6 +1176,23 @@ words! {
 }
 
 words! {
+    /// Words of `kind` of [`UpdateClusterParams`].
+    UpdateClusterParamsKind {
+        Slurm = "slurm",
+        Ssh = "ssh",
+    }
+}
+
+words! {
+    /// Words of `shell` of [`UpdateClusterParams`].
+    UpdateClusterParamsShell {
+        Auto = "auto",
+        Paramiko = "paramiko",
+        Openssh = "openssh",
+    }
+}
+
+words! {
     /// Words of `state` of [`WorkerInfo`].
     WorkerState {
         Starting = "starting",
@@ -1157,6 +1238,40 @@ pub enum Event {
     /// A kind that this version does not know.
     #[serde(other)]
     Other,
+}
+
+/// Params of `clusters.accept_host_key`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AcceptHostKeyParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+    /// SHA256 of the key, as `clusters.test` shows it: `SHA256:…`.
+    pub fingerprint: String,
+}
+
+/// Params of `slurm.adopt`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdoptParams {
+    /// Name or number of the cluster.
+    pub cluster: Value,
+    /// The scheduler's id of the whole job.
+    pub job_id: String,
+    /// Which code it runs; recognised from its files if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Our name; the scheduler's if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Result of `slurm.adopt`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdoptResult {
+    /// The job, as it is followed from now on.
+    pub job: JobSummary,
 }
 
 /// Params of `forces.attach`.
@@ -1215,6 +1330,16 @@ pub struct BrokenEngine {
     pub last_error: String,
 }
 
+/// How often something may be done: so much at once, so much back each minute.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    /// At once.
+    pub size: i64,
+    /// Back each minute.
+    pub refill_per_min: i64,
+}
+
 /// Params of `jobs.cancel`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1251,8 +1376,21 @@ pub struct Capabilities {
     pub properties: Vec<PropertyName>,
     /// Symbols it describes.
     pub elements: Option<Vec<String>>,
+    /// Symbols whose numbers mean nothing.
+    pub toy_elements: Vec<String>,
     /// Members of `info` it reads.
     pub info_keys: Vec<String>,
+    /// Of a committee; 0 when it is none.
+    pub members: i64,
+    /// Property → why it is switched off; `partial_stress` is the stress of what is periodic in one
+    /// or two directions only.
+    pub withheld: BTreeMap<String, String>,
+    /// What belongs to its numbers.
+    pub notes: Vec<String>,
+    /// Structures of one request.
+    pub max_structures: i64,
+    /// Atoms of several in one request.
+    pub max_atoms: i64,
     /// Precision it computes in.
     pub dtype: String,
     /// Where it runs.
@@ -1261,6 +1399,22 @@ pub struct Capabilities {
     pub versions: BTreeMap<String, String>,
     /// Seconds that loading took.
     pub load_s: f64,
+}
+
+/// A job that a look has changed, with what that rests on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Changed {
+    /// Our number.
+    pub job: i64,
+    /// State before.
+    pub from_state: Option<JobState>,
+    /// State after.
+    pub to_state: Option<JobState>,
+    /// One sentence.
+    pub why: String,
+    /// What it rests on.
+    pub evidence: Map<String, Value>,
 }
 
 /// Member `checks` of [`DoctorResult`].
@@ -1284,6 +1438,114 @@ pub struct ClientEnvironment {
     /// Socket of the client's ssh agent.
     #[serde(rename = "SSH_AUTH_SOCK", skip_serializing_if = "Option::is_none")]
     pub ssh_auth_sock: Option<String>,
+}
+
+/// Params of `clusters.delete`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterIdParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+}
+
+/// What `clusters.test` found, each part by itself; nothing was changed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterReport {
+    /// Whether a command could be run.
+    pub reachable: bool,
+    /// Null on this machine.
+    pub host_key: Option<HostKeyView>,
+    /// How one logs in.
+    pub auth: Map<String, Value>,
+    /// Login shell of the account.
+    pub shell: Option<String>,
+    /// Account that commands run as.
+    pub user: Option<String>,
+    /// What start-up files print.
+    pub noise: Vec<String>,
+    /// The scheduler.
+    pub scheduler: Option<SchedulerView>,
+    /// Its partitions.
+    pub partitions: Vec<PartitionView>,
+    /// The work directory.
+    pub scratch: Option<ScratchView>,
+    /// Programs found.
+    pub codes: Vec<FoundCode>,
+    /// Its clock minus ours.
+    pub clock_offset_s: Option<f64>,
+    /// One round trip.
+    pub latency_ms: Option<f64>,
+    /// What to look at.
+    pub problems: Vec<Problem>,
+}
+
+/// A cluster, with what the daemon has learned of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterView {
+    /// Number of the cluster.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// `slurm` or `ssh`.
+    pub kind: ClusterViewKind,
+    /// Its host.
+    pub hostname: String,
+    /// Port; null: from ssh's configuration.
+    pub port: Option<i64>,
+    /// User; null: from ssh.
+    pub username: Option<String>,
+    /// Private key.
+    pub key_file: Option<String>,
+    /// Hosts in between.
+    pub proxy_jump: Option<String>,
+    /// How the connection is made.
+    pub shell: String,
+    /// Where job directories are made.
+    pub remote_workdir: String,
+    /// Partition of jobs that name none.
+    pub queue_name: Option<String>,
+    /// Account of jobs that name none.
+    pub account: Option<String>,
+    /// QOS of jobs that name none.
+    pub qos: Option<String>,
+    /// For `-M`.
+    pub slurm_cluster: Option<String>,
+    /// Jobs handed over at a time.
+    pub max_concurrent: Option<i64>,
+    /// Least seconds between polls.
+    pub min_poll_s: f64,
+    /// Larger files stay on the cluster.
+    pub max_retrieve_mib: i64,
+    /// Questions.
+    pub query_budget: Option<BTreeMap<String, i64>>,
+    /// Submissions.
+    pub submit_budget: Option<BTreeMap<String, i64>>,
+    /// Lines before every job.
+    pub setup_commands: Vec<String>,
+    /// Starts several processes.
+    pub launcher: String,
+    /// Code → its program on the cluster.
+    pub codes: BTreeMap<String, String>,
+    /// `inactive`: never asked yet; `error`: the last try failed.
+    pub status: ClusterViewStatus,
+    /// What the last try said.
+    pub last_error: Option<String>,
+    /// Since when it fails.
+    pub unreachable_since: Option<String>,
+    /// Last complete answer.
+    pub polled_at: Option<String>,
+    /// What `clusters.test` found.
+    pub probe: Map<String, Value>,
+}
+
+/// What stands beside the rows of `clusters.list`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClustersMeta {
+    /// Number of clusters.
+    pub total: i64,
 }
 
 /// What one code can do here.
@@ -1402,6 +1664,73 @@ pub struct ContinueResult {
     pub repeated: bool,
 }
 
+/// Params of `clusters.create`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateClusterParams {
+    /// 1–50 characters, unique.
+    pub name: String,
+    /// `slurm`, or `ssh`: a host without a scheduler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<CreateClusterParamsKind>,
+    /// Host name, address, or a name of ssh's configuration; `localhost` without port, user and key
+    /// is this machine itself.
+    pub hostname: String,
+    /// Null: from ssh's configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<i64>,
+    /// Null: from ssh's configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// A private key on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<String>,
+    /// Hosts to go through, separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy_jump: Option<String>,
+    /// How the connection is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell: Option<CreateClusterParamsShell>,
+    /// Where job directories are made: absolute, `~/…`, or with `$VAR`, which is expanded there.
+    pub remote_workdir: String,
+    /// Partition of jobs that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_name: Option<String>,
+    /// Account of jobs that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// QOS of jobs that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// For `-M`, where a site has several clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slurm_cluster: Option<String>,
+    /// Jobs handed over at a time; null: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<i64>,
+    /// The scheduler is never asked more often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_poll_s: Option<f64>,
+    /// Larger files stay on the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_retrieve_mib: Option<i64>,
+    /// Questions to the scheduler; null: unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_budget: Option<Budget>,
+    /// Submissions; null: unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submit_budget: Option<Budget>,
+    /// Lines before every job: `module load …`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup_commands: Option<Vec<String>>,
+    /// Starts several processes: `srun`, `mpirun`, or a text with `{n}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<String>,
+    /// Code → its program on the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub codes: Option<BTreeMap<String, String>>,
+}
+
 /// Params of `jobs.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1507,6 +1836,9 @@ pub struct EngineDoctorParams {
     /// Options of the engine, as its `setup` takes them; they make a worker of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<Map<String, Value>>,
+    /// Forget what was found before, and keep what is found now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renew: Option<bool>,
 }
 
 /// Result of `forces.doctor`.
@@ -1519,6 +1851,9 @@ pub struct EngineDoctorResult {
     pub identity: Option<ForceIdentity>,
     /// Properties that passed their checks.
     pub usable: Vec<PropertyName>,
+    /// Property → why it is switched off from now on; `partial_stress` is the stress of what is
+    /// periodic in one or two directions only.
+    pub withheld: BTreeMap<String, String>,
     /// In the order they were made.
     pub checks: Vec<EngineCheck>,
     /// Seconds it took.
@@ -1895,6 +2230,18 @@ pub struct ForcesStatusResult {
     pub limits: ForcesLimits,
 }
 
+/// Member `codes` of [`ClusterReport`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FoundCode {
+    /// Code.
+    pub name: String,
+    /// Its program; null: not found.
+    pub path: Option<String>,
+    /// As far as it is known.
+    pub version: Option<String>,
+}
+
 /// Something that nothing needs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1962,6 +2309,19 @@ pub struct HelloResult {
     pub limits: Limits,
     /// Optional parts that are there.
     pub capabilities: Vec<String>,
+}
+
+/// Result of `clusters.accept_host_key`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostKeyView {
+    /// Kind of key.
+    #[serde(rename = "type")]
+    pub type_: Option<String>,
+    /// SHA256 of the key.
+    pub fingerprint: Option<String>,
+    /// Whether it is the one that is known.
+    pub known: bool,
 }
 
 /// Params of `jobs.import_results`.
@@ -2453,6 +2813,26 @@ pub struct OutcomesMeta {
     pub total: i64,
 }
 
+/// Member `partitions` of [`ClusterReport`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PartitionView {
+    /// Its name.
+    pub name: String,
+    /// Whether jobs go there that name none.
+    pub default: bool,
+    /// Whether it takes jobs.
+    pub available: bool,
+    /// Null: no limit.
+    pub max_walltime_s: Option<f64>,
+    /// Nodes of the partition.
+    pub nodes: i64,
+    /// Processors of a node.
+    pub cpus_per_node: Option<i64>,
+    /// Memory of a node.
+    pub memory_mib_per_node: Option<i64>,
+}
+
 /// Result of `system.ping`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2461,6 +2841,16 @@ pub struct PingResult {
     pub pong: bool,
     /// The daemon's clock.
     pub time: String,
+}
+
+/// Member `problems` of [`ClusterReport`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Problem {
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub hint: Option<String>,
 }
 
 /// Member `progress` of [`JobSummary`].
@@ -2492,6 +2882,97 @@ pub struct Provenance {
     /// For an imported calculation: where it lay, when it ended, and which large files stayed
     /// there.
     pub imported: Option<Map<String, Value>>,
+}
+
+/// What stands beside the rows of `slurm.queue`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueueMeta {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// Age of the rows; null: there never was an answer.
+    pub age_s: Option<f64>,
+    /// The cluster does not answer now: these are the last rows.
+    pub stale: bool,
+    /// Why it does not answer.
+    pub trouble: Option<String>,
+    /// Rows that could not be understood.
+    pub rejects: i64,
+}
+
+/// Params of `slurm.queue`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueueParams {
+    /// Name or number of the cluster.
+    pub cluster: Value,
+    /// Everybody's jobs, not only one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_users: Option<bool>,
+}
+
+/// One row of the scheduler's queue, with what its words mean.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueueRow {
+    /// As the scheduler writes it.
+    pub job_id: String,
+    /// Number of the job, of all tasks and parts.
+    pub base_id: i64,
+    /// Task of an array.
+    pub task: Option<i64>,
+    /// Tasks this row stands for.
+    pub n_tasks: Option<i64>,
+    /// The list was cut: there are more tasks.
+    pub at_least: bool,
+    /// Part of a het job.
+    pub part: Option<i64>,
+    /// Our number, for jobs that are known here.
+    pub job: Option<i64>,
+    /// Name in the scheduler.
+    pub name: String,
+    /// Owner.
+    pub user: String,
+    /// The scheduler's word.
+    pub state: String,
+    /// waiting, running, ended, cancelled, unchanged or unknown.
+    pub phase: String,
+    /// Something to look at.
+    pub attention: Option<String>,
+    /// The scheduler's reason.
+    pub reason: Option<String>,
+    /// The reason in plain words.
+    pub advice: Option<String>,
+    /// Whether it will ever start by itself.
+    pub outlook: Option<QueueRowOutlook>,
+    /// What can be done.
+    pub offer: Option<QueueRowOffer>,
+    /// Something that may delay it.
+    pub warning: Option<String>,
+    /// Where it runs.
+    pub nodes: Option<String>,
+    /// Nodes.
+    pub n_nodes: Option<i64>,
+    /// Processors.
+    pub n_cpus: Option<i64>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Account.
+    pub account: Option<String>,
+    /// QOS.
+    pub qos: Option<String>,
+    /// Submission.
+    pub submitted_at: Option<String>,
+    /// Start.
+    pub started_at: Option<String>,
+    /// Start as it is planned.
+    pub expected_at: Option<String>,
+    /// Seconds it has run.
+    pub elapsed_s: Option<f64>,
+    /// Its time limit; null: none.
+    pub limit_s: Option<f64>,
+    /// Its directory.
+    pub workdir: Option<String>,
 }
 
 /// Params of `jobs.read_file`.
@@ -2618,6 +3099,16 @@ pub struct RelaxResult {
     pub repeated: bool,
 }
 
+/// Result of `clusters.delete`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Removed {
+    /// Number it had.
+    pub id: i64,
+    /// Name it had.
+    pub name: String,
+}
+
 /// What differs from the first submission; what is left out stays.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2673,6 +3164,24 @@ pub struct Resources {
     pub memory_mib: Option<i64>,
     /// Time limit in seconds; the scheduler's forms `30:00`, `1-12` are accepted.
     pub walltime_s: Option<f64>,
+    /// Memory per core in MiB, instead of `memory_mib`; for schedulers.
+    pub memory_per_cpu_mib: Option<i64>,
+    /// Partition; the cluster's `queue_name` if absent.
+    pub partition: Option<String>,
+    /// Account; the cluster's if absent.
+    pub account: Option<String>,
+    /// QOS; the cluster's if absent.
+    pub qos: Option<String>,
+    /// Features that the nodes must have.
+    pub constraint: Option<String>,
+    /// GPUs per node: `2` or `a100:2`.
+    pub gpus: Option<String>,
+    /// Whole nodes.
+    pub exclusive: bool,
+    /// Not before this time, as sbatch takes it: `now+1hour`.
+    pub begin: Option<String>,
+    /// Further options of sbatch, each one line that starts with `--`.
+    pub extra: Vec<String>,
 }
 
 /// What the job needs of the machine.
@@ -2694,6 +3203,33 @@ pub struct ResourcesParams {
     /// Time limit in seconds; the scheduler's forms `30:00`, `1-12` are accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walltime_s: Option<f64>,
+    /// Memory per core in MiB, instead of `memory_mib`; for schedulers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_per_cpu_mib: Option<i64>,
+    /// Partition; the cluster's `queue_name` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
+    /// Account; the cluster's if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// QOS; the cluster's if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// Features that the nodes must have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraint: Option<String>,
+    /// GPUs per node: `2` or `a100:2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<String>,
+    /// Whole nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusive: Option<bool>,
+    /// Not before this time, as sbatch takes it: `now+1hour`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begin: Option<String>,
+    /// Further options of sbatch, each one line that starts with `--`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Vec<String>>,
 }
 
 /// Something was missed: read everything again that the topics are about.
@@ -2713,6 +3249,50 @@ pub struct SchedulerAxis {
     pub reason: Option<String>,
 }
 
+/// Params of `slurm.cancel`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SchedulerJobsParams {
+    /// Name or number of the cluster.
+    pub cluster: Value,
+    /// The scheduler's ids: `8100`, `8100_3`, `9000`.
+    pub job_ids: Vec<String>,
+}
+
+/// Row of `slurm.cancel`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SchedulerOutcome {
+    /// The scheduler's id.
+    pub job_id: String,
+    /// `asked` is no proof: the scheduler says so of ended and unknown jobs too.
+    pub outcome: SchedulerOutcomeOutcome,
+    /// Our number, for jobs that are known here.
+    pub job: Option<i64>,
+}
+
+/// What stands beside the rows of `slurm.cancel`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SchedulerOutcomesMeta {
+    /// Number of outcomes.
+    pub total: i64,
+    /// What the scheduler said against it.
+    pub trouble: Option<String>,
+}
+
+/// Member `scheduler` of [`ClusterReport`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SchedulerView {
+    /// `slurm`, or null.
+    pub name: Option<String>,
+    /// As it says itself.
+    pub version: Option<String>,
+    /// Whether sacct answers.
+    pub accounting: bool,
+}
+
 /// The calculation's own result, beside the state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2725,6 +3305,18 @@ pub struct ScienceAxis {
     pub energy_per_atom_ev: Option<f64>,
     /// Whether the calculation converged.
     pub converged: Option<bool>,
+}
+
+/// Member `scratch` of [`ClusterReport`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScratchView {
+    /// `remote_workdir`, expanded.
+    pub path: Option<String>,
+    /// Whether a file could be written, read and removed.
+    pub writable: bool,
+    /// Free space.
+    pub free_bytes: Option<i64>,
 }
 
 /// Member `series` of [`SeriesResult`].
@@ -2928,6 +3520,10 @@ pub struct StructureForces {
     pub committee_energy_ev: Option<Vec<f64>>,
     /// Of each member, of each atom.
     pub committee_forces_ev_per_a: Option<Vec<Vec<Vec<f64>>>>,
+    /// Root mean square of what the members deviate from their mean.
+    pub energy_spread_ev: Option<f64>,
+    /// The same of the force on each atom.
+    pub force_spread_ev_per_a: Option<Vec<f64>>,
 }
 
 /// A structure: exactly one of a path, a text, a search hit or another job.
@@ -2980,10 +3576,10 @@ pub struct SubmitParams {
     /// A template to render as input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// Where it runs.
+    /// How it is run; if absent the cluster's kind, and `local` without a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runner: Option<SubmitParamsRunner>,
-    /// Name of the cluster.
+    /// Name or number of the cluster it runs on; this machine if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
     /// Processes, threads, time.
@@ -3044,6 +3640,35 @@ pub struct SubscribeResult {
     pub instance: String,
 }
 
+/// What stands beside the rows of `slurm.sync`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SyncMeta {
+    /// Each cluster that was asked.
+    pub clusters: Vec<SyncedCluster>,
+}
+
+/// Params of `slurm.sync`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SyncParams {
+    /// Name or number; all clusters if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Value>,
+}
+
+/// Member `clusters` of [`SyncMeta`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SyncedCluster {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// Whether its answer was whole; if not, nothing changed.
+    pub complete: bool,
+    /// Why not.
+    pub trouble: Option<String>,
+}
+
 /// Params of `jobs.tag`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3072,6 +3697,77 @@ pub struct UnsubscribeParams {
 pub struct UnsubscribeResult {
     /// The subscription that is no more.
     pub subscription: i64,
+}
+
+/// The fields to change; a field that is left out is kept, null clears.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpdateClusterParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+    /// Another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// See `clusters.create`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<UpdateClusterParamsKind>,
+    /// See `clusters.create`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// Null: from ssh's configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<i64>,
+    /// Null: from ssh's configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// A private key on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<String>,
+    /// Hosts to go through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy_jump: Option<String>,
+    /// How the connection is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell: Option<UpdateClusterParamsShell>,
+    /// See `clusters.create`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote_workdir: Option<String>,
+    /// Partition of jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_name: Option<String>,
+    /// Account of jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// QOS of jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// For `-M`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slurm_cluster: Option<String>,
+    /// Jobs handed over at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<i64>,
+    /// Between polls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_poll_s: Option<f64>,
+    /// Larger files stay on the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_retrieve_mib: Option<i64>,
+    /// Null: unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_budget: Option<Budget>,
+    /// Null: unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submit_budget: Option<Budget>,
+    /// Lines before every job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup_commands: Option<Vec<String>>,
+    /// Starts several processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<String>,
+    /// Code → its program on the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub codes: Option<BTreeMap<String, String>>,
 }
 
 /// Result of `system.usage`.
@@ -3231,6 +3927,72 @@ pub mod calls {
         const METHOD: &'static str = "$/cancel";
         type Params = CancelParams;
         type Reply = Reply<CancelResult>;
+    }
+
+    /// `clusters.accept_host_key`: Store a host's key, if the one that it offers now has exactly
+    /// this fingerprint.
+    pub enum ClustersAcceptHostKey {}
+
+    impl Call for ClustersAcceptHostKey {
+        const METHOD: &'static str = "clusters.accept_host_key";
+        type Params = AcceptHostKeyParams;
+        type Reply = Reply<HostKeyView>;
+    }
+
+    /// `clusters.create`: Describe a cluster. Nothing is tried yet: `clusters.test` does that.
+    pub enum ClustersCreate {}
+
+    impl Call for ClustersCreate {
+        const METHOD: &'static str = "clusters.create";
+        type Params = CreateClusterParams;
+        type Reply = Reply<ClusterView>;
+    }
+
+    /// `clusters.delete`: Forget a cluster; refused while jobs on it have not ended. Ended jobs
+    /// keep its name.
+    pub enum ClustersDelete {}
+
+    impl Call for ClustersDelete {
+        const METHOD: &'static str = "clusters.delete";
+        type Params = ClusterIdParams;
+        type Reply = Reply<Removed>;
+    }
+
+    /// `clusters.get`: Tell everything about one cluster.
+    pub enum ClustersGet {}
+
+    impl Call for ClustersGet {
+        const METHOD: &'static str = "clusters.get";
+        type Params = ClusterIdParams;
+        type Reply = Reply<ClusterView>;
+    }
+
+    /// `clusters.list`: List the clusters, by name.
+    pub enum ClustersList {}
+
+    impl Call for ClustersList {
+        const METHOD: &'static str = "clusters.list";
+        type Params = NoParams;
+        type Reply = Page<ClusterView, ClustersMeta>;
+    }
+
+    /// `clusters.test`: Try a cluster, part by part, and say what was found. It changes nothing
+    /// there.
+    pub enum ClustersTest {}
+
+    impl Call for ClustersTest {
+        const METHOD: &'static str = "clusters.test";
+        type Params = ClusterIdParams;
+        type Reply = Reply<ClusterReport>;
+    }
+
+    /// `clusters.update`: Change fields of a cluster; one that is left out is kept, null clears.
+    pub enum ClustersUpdate {}
+
+    impl Call for ClustersUpdate {
+        const METHOD: &'static str = "clusters.update";
+        type Params = UpdateClusterParams;
+        type Reply = Reply<ClusterView>;
     }
 
     /// `codes.list`: List the codes with their tasks, parameters and executables.
@@ -3520,6 +4282,51 @@ pub mod calls {
         type Reply = Map<String, Value>;
     }
 
+    /// `slurm.adopt`: Follow a job that was submitted without us, as one of ours.
+    pub enum SlurmAdopt {}
+
+    impl Call for SlurmAdopt {
+        const METHOD: &'static str = "slurm.adopt";
+        type Params = AdoptParams;
+        type Reply = Reply<AdoptResult>;
+    }
+
+    /// `slurm.cancel`: Ask for jobs to be ended, by the scheduler's ids.
+    pub enum SlurmCancel {}
+
+    impl Call for SlurmCancel {
+        const METHOD: &'static str = "slurm.cancel";
+        type Params = SchedulerJobsParams;
+        type Reply = Page<SchedulerOutcome, SchedulerOutcomesMeta>;
+    }
+
+    /// `slurm.queue`: List the scheduler's queue, with reasons in plain words.
+    pub enum SlurmQueue {}
+
+    impl Call for SlurmQueue {
+        const METHOD: &'static str = "slurm.queue";
+        type Params = QueueParams;
+        type Reply = Page<QueueRow, QueueMeta>;
+    }
+
+    /// `slurm.release`: Release jobs that are held; it happens only when somebody asks for it.
+    pub enum SlurmRelease {}
+
+    impl Call for SlurmRelease {
+        const METHOD: &'static str = "slurm.release";
+        type Params = SchedulerJobsParams;
+        type Reply = Page<SchedulerOutcome, SchedulerOutcomesMeta>;
+    }
+
+    /// `slurm.sync`: Look at clusters now, at lost jobs too; return what has changed and why.
+    pub enum SlurmSync {}
+
+    impl Call for SlurmSync {
+        const METHOD: &'static str = "slurm.sync";
+        type Params = SyncParams;
+        type Reply = Page<Changed, SyncMeta>;
+    }
+
     /// `system.config`: List the daemon's settings, each with the place it comes from.
     pub enum SystemConfig {}
 
@@ -3594,6 +4401,13 @@ pub trait CallVisitor {
 /// Shows every method that is built to `visitor`, in the order of the names.
 pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::Cancel>();
+    visitor.visit::<calls::ClustersAcceptHostKey>();
+    visitor.visit::<calls::ClustersCreate>();
+    visitor.visit::<calls::ClustersDelete>();
+    visitor.visit::<calls::ClustersGet>();
+    visitor.visit::<calls::ClustersList>();
+    visitor.visit::<calls::ClustersTest>();
+    visitor.visit::<calls::ClustersUpdate>();
     visitor.visit::<calls::CodesList>();
     visitor.visit::<calls::CodesReadOutput>();
     visitor.visit::<calls::EventsSubscribe>();
@@ -3625,6 +4439,11 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsSubmit>();
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::RpcDiscover>();
+    visitor.visit::<calls::SlurmAdopt>();
+    visitor.visit::<calls::SlurmCancel>();
+    visitor.visit::<calls::SlurmQueue>();
+    visitor.visit::<calls::SlurmRelease>();
+    visitor.visit::<calls::SlurmSync>();
     visitor.visit::<calls::SystemConfig>();
     visitor.visit::<calls::SystemDoctor>();
     visitor.visit::<calls::SystemHello>();

@@ -11,6 +11,7 @@ mod job;
 mod job_gone;
 mod job_log;
 mod jobs;
+mod late_codes;
 mod lines;
 mod link;
 mod mouse;

@@ -41,6 +41,31 @@ def _check_absolute(value: str) -> str:
     return value
 
 
+def check_scheduler_word(value: str) -> str:
+    """Refuse what could not stand in an option of a scheduler."""
+    if not re.fullmatch(r"[A-Za-z0-9_.,&|+-]+", value):
+        raise ValueError("letters, digits and _ . , & | + - are what schedulers take here")
+    return value
+
+
+def _check_gpus(value: str) -> str:
+    if not re.fullmatch(r"(?:[A-Za-z0-9_.-]{1,40}:)?[1-9][0-9]{0,3}", value):
+        raise ValueError("a number of GPUs per node is needed, like 2 or a100:2")
+    return value
+
+
+def _check_begin(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_:+-]+", value):
+        raise ValueError("a time is needed as sbatch takes it, like now+1hour or 2030-01-31T12:00")
+    return value
+
+
+def _check_extra(value: str) -> str:
+    if not value.startswith("--") or re.search(r"[\x00-\x1f\x7f]", value):
+        raise ValueError("one option of sbatch is needed that starts with --")
+    return value
+
+
 def check_text(value: str) -> str:
     """Refuse a text that is larger than 8 MiB."""
     if len(value.encode("utf-8")) > MAX_TEXT_BYTES:
@@ -65,6 +90,29 @@ CodeName = Annotated[
 ]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 Walltime = Annotated[float, Field(gt=0, le=10**8), BeforeValidator(parse_walltime_s)]
+SchedulerWord = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200),
+    AfterValidator(check_scheduler_word),
+]
+Gpus = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=50),
+    AfterValidator(_check_gpus),
+    Field(examples=["a100:2"]),
+]
+Begin = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=40),
+    AfterValidator(_check_begin),
+    Field(examples=["now+1hour"]),
+]
+ExtraOption = Annotated[
+    str,
+    StringConstraints(min_length=3, max_length=500),
+    AfterValidator(_check_extra),
+    Field(examples=["--reservation=school"]),
+]
 Memory = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(parse_memory_mib)]
 
 ContextName = Literal[
@@ -135,6 +183,35 @@ class Resources(Params):
         default=None,
         description="Time limit in seconds; the scheduler's forms `30:00`, `1-12` are accepted.",
     )
+    memory_per_cpu_mib: Memory | None = Field(
+        default=None, description="Memory per core in MiB, instead of `memory_mib`; for schedulers."
+    )
+    partition: SchedulerWord | None = Field(
+        default=None, description="Partition; the cluster's `queue_name` if absent."
+    )
+    account: SchedulerWord | None = Field(
+        default=None, description="Account; the cluster's if absent."
+    )
+    qos: SchedulerWord | None = Field(default=None, description="QOS; the cluster's if absent.")
+    constraint: SchedulerWord | None = Field(
+        default=None, description="Features that the nodes must have."
+    )
+    gpus: Gpus | None = Field(default=None, description="GPUs per node: `2` or `a100:2`.")
+    exclusive: bool = Field(default=False, description="Whole nodes.")
+    begin: Begin | None = Field(
+        default=None, description="Not before this time, as sbatch takes it: `now+1hour`."
+    )
+    extra: list[ExtraOption] = Field(
+        default_factory=list,
+        max_length=50,
+        description="Further options of sbatch, each one line that starts with `--`.",
+    )
+
+    @model_validator(mode="after")
+    def _one_memory(self) -> Resources:
+        if self.memory_mib is not None and self.memory_per_cpu_mib is not None:
+            raise ValueError("give memory_mib or memory_per_cpu_mib, not both")
+        return self
 
 
 class SubmitParams(Params):
@@ -157,10 +234,16 @@ class SubmitParams(Params):
     template: str | None = Field(
         default=None, max_length=200, description="A template to render as input."
     )
-    runner: Literal["local", "ssh", "slurm", "aiida"] = Field(
-        default="local", description="Where it runs."
+    runner: Literal["local", "ssh", "slurm", "aiida"] | None = Field(
+        default=None,
+        description="How it is run; if absent the cluster's kind, and `local` without a cluster.",
     )
-    cluster: str | None = Field(default=None, max_length=50, description="Name of the cluster.")
+    cluster: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=50,
+        description="Name or number of the cluster it runs on; this machine if absent.",
+    )
     resources: Resources = Field(default_factory=Resources, description="Processes, threads, time.")
     after: list[JobId] = Field(
         default_factory=list, max_length=1000, description="Start when these COMPLETED."

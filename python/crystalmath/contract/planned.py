@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 _SEARCH = "Structure search comes with the materials providers; submit a structure file meanwhile."
-_CLUSTER = "Clusters come with the SSH and SLURM runners; jobs run on this machine meanwhile."
+_LOGIN = "Keys and agents get in without it; add the key to the agent with ssh-add meanwhile."
 _TEMPLATES = "Templates come with the deck writers; write the input file yourself meanwhile."
 _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
 _EXTENSIONS = "Extensions come after the isolated force engines."
@@ -30,19 +30,7 @@ PLANNED: Final[dict[str, str]] = {
     "templates.list": _TEMPLATES,
     "templates.render": _TEMPLATES,
     "templates.save": _TEMPLATES,
-    "clusters.list": _CLUSTER,
-    "clusters.get": _CLUSTER,
-    "clusters.create": _CLUSTER,
-    "clusters.update": _CLUSTER,
-    "clusters.delete": _CLUSTER,
-    "clusters.test": _CLUSTER,
-    "clusters.accept_host_key": _CLUSTER,
-    "clusters.login": _CLUSTER,
-    "slurm.queue": _CLUSTER,
-    "slurm.cancel": _CLUSTER,
-    "slurm.adopt": _CLUSTER,
-    "slurm.sync": _CLUSTER,
-    "slurm.release": _CLUSTER,
+    "clusters.login": _LOGIN,
     "workflows.available": _WORKFLOWS,
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,

@@ -3,7 +3,7 @@
 Three rules govern it: unknown is not failed; absence is not an end; nothing is sent twice on a
 guess. :func:`reduce` looks at all observations of a job together, so their order within one poll
 does not matter, and it may be run again at any time with the same result. The numbered rules E1 to
-E10 are those of ``docs/adr/013-evidence-and-reducer.md``.
+E10 are those of ``docs/adr/014-evidence-and-reducer.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 Source = Literal["squeue", "sacct", "scontrol", "start", "end"]
-SeenPhase = Literal["waiting", "running", "ended", "cancelled", "unchanged", "unknown"]
+SeenPhase = Literal["waiting", "running", "ended", "cancelled", "unchanged", "unknown", "absent"]
+"""``absent``: a complete poll in which the job was missing; see :func:`split_misses`."""
 
 LOST_MISSES: Final = 3
 LOST_AFTER_S: Final = 300.0
@@ -136,6 +137,23 @@ class Finding:
     restarted: bool = False
 
 
+def split_misses(
+    history: Sequence[Observation],
+) -> tuple[list[Observation], list[PollMark]]:
+    """Part a job's history into what was seen of it and the polls in which it was looked for.
+
+    The history keeps a row only where something has changed: a row stands for all polls until the
+    next one.
+    """
+    seen = [one for one in history if one.phase != "absent"]
+    polls = [
+        PollMark(one.poll, one.seen_at, complete=True)
+        for one in history
+        if one.source == "squeue" and one.poll is not None
+    ]
+    return seen, polls
+
+
 def is_ours(seen: Observation, ours: Identity) -> bool:
     """E1: whether a row is about our job, or about another one that got the same id.
 
@@ -212,7 +230,8 @@ def _attempt(mine: Sequence[Observation], known: Known) -> tuple[int, bool]:
     starts = {
         seen.start_at
         for seen in mine
-        if seen.source in ("squeue", "start") and seen.phase == "running" and seen.start_at
+        # not of receipts: a script begins some seconds after its nodes were given to it
+        if seen.source == "squeue" and seen.phase == "running" and seen.start_at
     }
     later = [at for at in starts if known.start_at is not None and at > known.start_at + 1.0]
     if later and attempt == known.attempt and known.state in ("RUNNING", "SUBMITTED"):

@@ -89,6 +89,10 @@ class JobRequest:
     ntasks: int = 1
     cpus_per_task: int = 1
     walltime_s: float | None = None
+    remote: bool = False
+    """It runs on a cluster: nothing of this machine is looked up, and no launcher is added."""
+    executable: str | None = None
+    """The code's program there, as the cluster's record has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,10 @@ class ServerPort(Protocol):
     def hub(self) -> EventHub:
         """Where events are published and subscribed to."""
 
+    @property
+    def ssh_auth_sock(self) -> str | None:
+        """Socket of the user's ssh agent, as the newest client named it."""
+
     def hello(self, params: HelloParams, call: Call) -> HelloResult:
         """Introduce both sides; raises ``ProtocolMismatch``."""
 

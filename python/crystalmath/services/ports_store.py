@@ -36,6 +36,8 @@ class NewJob:
     why: str
     token: str | None = None
     request_sha256: str = ""
+    remote: Mapping[str, Any] | None = None
+    """Columns of ``remote_jobs``, for a job on a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,17 +157,21 @@ class Store(Protocol):
     ) -> list[Row]:
         """The oldest rows in these states: those behind the job ``after``.
 
-        With ``due`` only rows whose step is not postponed beyond that time.
+        Jobs of this machine alone. With ``due`` only rows whose step is not postponed beyond that
+        time.
         """
 
-    def startable(self, now: float, limit: int) -> list[Row]:
-        """The oldest STAGED rows whose parents are all COMPLETED and whose next try is due."""
+    def startable(self, now: float, limit: int, cluster: str | None = None) -> list[Row]:
+        """The oldest STAGED rows whose parents are all COMPLETED and whose next try is due.
+
+        Those of a cluster, or (None) of this machine.
+        """
 
     def doomed(self) -> list[tuple[int, int, str]]:
         """``(job, parent, parent's state)`` of waiting jobs whose parent will never complete."""
 
     def next_try_at(self) -> float | None:
-        """When the earliest postponed step of a job is due."""
+        """When the earliest postponed step of a job of this machine is due."""
 
     def is_known(self, uuid: str) -> bool:
         """Whether a job has this key."""

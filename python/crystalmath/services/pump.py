@@ -15,14 +15,14 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from crystalmath.domain.states import STATES, JobState
+from crystalmath.domain.states import JobState
 from crystalmath.errors import CrystalMathError, NotFound
-from crystalmath.services.ports_store import Move, Row
+from crystalmath.services.ports_store import Row
+from crystalmath.services.postponing import RETRY_AFTER_S, postpone, sentence
 from crystalmath.services.steps import Steps
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER_S = (30.0, 300.0, 1200.0, 1800.0)
 AT_ONCE = 500
 """Rows that are fetched together, and jobs that are written or judged in one turn."""
 _LIVE: tuple[JobState, ...] = ("SUBMITTED", "RUNNING", "CANCELLING")
@@ -238,36 +238,5 @@ class Pump:
             step(row)
         except Exception as error:
             log.exception("a step failed", extra={"job": row["id"], "state": row["state"]})
-            self._postpone(row, _sentence(error))
-
-    def _postpone(self, row: Row, trouble: str) -> None:
-        tries = row["tries"] + 1
-        waits = self._timing.retry_after_s
-        wait_s = waits[min(tries, len(waits)) - 1]
-        now = self._clock()
-        self._store.move(
-            Move(
-                job_id=row["id"],
-                expected=STATES,
-                state=None,
-                at=now,
-                why=f"{trouble}; next try in {wait_s:g} s",
-                evidence={"tries": tries},
-                changes={
-                    "tries": tries,
-                    "last_error": trouble,
-                    "next_try_at": now + wait_s,
-                    "attention": trouble,
-                },
-            )
-        )
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, CrystalMathError):
-        return error.message
-    if isinstance(error, OSError) and error.strerror:
-        return f"this machine refused: {error.strerror}"
-    if isinstance(error, OSError) and error.args and error.errno is None:
-        return str(error)  # our own words: the system's have a number
-    return "an internal error; the log has the details"
+            waits = self._timing.retry_after_s
+            postpone(self._store, row, sentence(error), waits, self._clock())

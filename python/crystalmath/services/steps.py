@@ -28,9 +28,9 @@ from crystalmath.services.ports import (
     Runner,
     Verdict,
 )
-from crystalmath.services.ports_store import Move, Row, Store
+from crystalmath.services.ports_store import Documents, Move, Row, Store
 from crystalmath.services.submission import decode_prepared
-from crystalmath.services.verdicts import changes_of
+from crystalmath.services.verdicts import CALM, judged
 
 LAUNCHED = "launched"
 """The scheduler's word for a job whose supervisor has taken it, until it is seen running."""
@@ -39,6 +39,19 @@ LAUNCHED = "launched"
 def _was_launched(row: Row) -> bool:
     """Whether a supervisor has ever had the job: then it must not be started again."""
     return row["state"] == "RUNNING" or row["scheduler_state"] is not None
+
+
+def provenance_with(
+    documents: Documents, hashes: Mapping[str, str], version: str
+) -> dict[str, Any]:
+    """What is known of a job's origin when its files are written."""
+    environment = documents.provenance.get("environment", {})
+    facts = {"host": platform.node(), "python": platform.python_version()}
+    return {
+        **documents.provenance,
+        "input_hashes": dict(hashes),
+        "environment": {**environment, **facts, "crystalmath": version},
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +85,7 @@ class Steps:
                 )
                 return
             raise
-        environment = documents.provenance.get("environment", {})
-        facts = {"host": platform.node(), "python": platform.python_version()}
-        provenance = {
-            **documents.provenance,
-            "input_hashes": hashes,
-            "environment": {**environment, **facts, "crystalmath": self.version},
-        }
+        provenance = provenance_with(documents, hashes, self.version)
         if not prepared.argv:
             self._taken_in(row, provenance)
             return
@@ -318,23 +325,7 @@ class Steps:
 
     def _judged(self, row: Row, verdict: Verdict, noticed: Sequence[str]) -> None:
         documents = self.store.documents(row["id"])
-        warnings = dict.fromkeys((*documents.warnings, *verdict.warnings, *noticed))
-        program = verdict.results.get("engine", {})
-        self._move(
-            row,
-            "COMPLETED" if verdict.completed else "FAILED",
-            verdict.message or ("judged good" if verdict.completed else "judged bad"),
-            evidence={"converged": verdict.converged, "reason": verdict.reason},
-            changes=changes_of(verdict, row),
-            documents={
-                "results_json": dict(verdict.results),
-                "warnings_json": list(warnings),
-                "provenance_json": {
-                    **documents.provenance,
-                    "program": program if isinstance(program, dict) else {"name": program},
-                },
-            },
-        )
+        self.store.move(judged(row, documents, verdict, noticed, self.clock()))
 
     def _cancelled(self, row: Row, why: str, seen: Observation | None) -> None:
         end = None if seen is None else seen.end
@@ -380,7 +371,6 @@ class Steps:
         documents: Mapping[str, Any] | None = None,
     ) -> bool:
         """Commit the end of a step; whatever troubled earlier tries is over."""
-        calm = {"tries": 0, "next_try_at": None, "last_error": None, "attention": None}
         return self.store.move(
             Move(
                 job_id=row["id"],
@@ -389,7 +379,7 @@ class Steps:
                 at=self.clock(),
                 why=why,
                 evidence=evidence,
-                changes={**calm, **changes},
+                changes={**CALM, **changes},
                 documents=documents or {},
             )
         )

@@ -18,6 +18,8 @@ from typing import Any
 
 from crystalmath.contract.jobs import DryRun, DryRunFile, Resources, StructureIn, SubmitParams
 from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.services.cluster_desk import ClusterDesk
+from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports import (
     CodeAdapter,
     InputFile,
@@ -26,6 +28,7 @@ from crystalmath.services.ports import (
     StructureData,
     StructureReader,
 )
+from crystalmath.services.ports_cluster import Cluster
 from crystalmath.services.ports_store import Documents, NewJob, Store
 
 
@@ -36,6 +39,8 @@ class Checked:
     params: SubmitParams
     structure: StructureData | None
     prepared: Prepared
+    cluster: Cluster | None = None
+    script: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class Desk:
     codes: Mapping[str, CodeAdapter]
     reader: StructureReader
     cores: int
+    cluster_desk: ClusterDesk | None = None
 
     def check(
         self,
@@ -71,9 +77,10 @@ class Desk:
         ------
         InvalidParams, InputRejected, NotImplementedYet
         """
-        _check_runner(params)
+        target = self._target(params)
         adapter = self._adapter(params.code)
-        _check_resources(params.resources, self.cores)
+        if target is None:
+            _check_resources(params.resources, self.cores)
         self._check_parents(params.after)
         if files is None:
             files = _input_files(params)
@@ -92,12 +99,26 @@ class Desk:
                 ntasks=params.resources.ntasks,
                 cpus_per_task=params.resources.cpus_per_task,
                 walltime_s=params.resources.walltime_s,
+                remote=target is not None,
+                executable=None if target is None else target.record.codes.get(params.code),
             )
         )
         if structure is not None:
             known = dict.fromkeys((*prepared.warnings, *structure.warnings))
             prepared = replace(prepared, warnings=tuple(known))
-        return Checked(params, structure, prepared)
+        script = None
+        if target is not None and self.cluster_desk is not None:
+            script = self.cluster_desk.preview(target, params, prepared)
+        return Checked(params, structure, prepared, target, script)
+
+    def _target(self, params: SubmitParams) -> Cluster | None:
+        """The cluster it is to run on; None: this machine."""
+        _check_runner(params)
+        if params.cluster is None:
+            return None
+        if self.cluster_desk is None:
+            raise InvalidParams(f"there is no cluster {params.cluster!r}", field="cluster")
+        return self.cluster_desk.target(params)
 
     def _adapter(self, code: str) -> CodeAdapter:
         adapter = self.codes.get(code)
@@ -186,8 +207,8 @@ def new_job(
             "engine": prepared.engine,
             "model": prepared.model,
             "state": "CREATED",
-            "runner": params.runner,
-            "cluster": params.cluster,
+            "runner": "local" if checked.cluster is None else checked.cluster.record.kind,
+            "cluster": None if checked.cluster is None else checked.cluster.record.name,
             "formula": prepared.formula,
             "n_atoms": prepared.n_atoms,
             "created_at": now,
@@ -214,6 +235,9 @@ def new_job(
         why=why or ("submitted" if rerun_of is None else f"submitted again, as job {rerun_of} was"),
         token=token,
         request_sha256=fingerprint(params),
+        remote=None
+        if checked.cluster is None
+        else {"cluster_id": checked.cluster.id, "key": job_key(key)},
     )
 
 
@@ -233,6 +257,7 @@ def dry_run(checked: Checked) -> DryRun:
         ],
         argv=list(prepared.argv),
         env=dict(prepared.env),
+        script=checked.script,
         task=prepared.task,
         formula=prepared.formula,
         n_atoms=prepared.n_atoms,
@@ -273,15 +298,15 @@ def _check_runner(params: SubmitParams) -> None:
             field="runner",
             hint="use runner `local`",
         )
-    if params.runner != "local":
-        raise NotImplementedYet(
-            f"runner {params.runner!r} is not part of this version",
-            field="runner",
-            hint="use runner `local`",
-        )
-    if params.cluster is not None:
+    if params.runner in ("ssh", "slurm") and params.cluster is None:
         raise InvalidParams(
-            "a local job has no cluster", field="cluster", hint="leave `cluster` out"
+            f"runner {params.runner!r} needs a cluster",
+            field="cluster",
+            hint="name one of `clusters.list`",
+        )
+    if params.runner == "local" and params.cluster is not None:
+        raise InvalidParams(
+            "a local job has no cluster", field="cluster", hint="leave `cluster` or `runner` out"
         )
     if params.template is not None:
         raise NotImplementedYet(
@@ -291,7 +316,27 @@ def _check_runner(params: SubmitParams) -> None:
         )
 
 
+_FOR_SCHEDULERS = (
+    "memory_per_cpu_mib",
+    "partition",
+    "account",
+    "qos",
+    "constraint",
+    "gpus",
+    "exclusive",
+    "begin",
+    "extra",
+)
+
+
 def _check_resources(resources: Resources, cores: int) -> None:
+    for name in _FOR_SCHEDULERS:
+        if getattr(resources, name):
+            raise InvalidParams(
+                f"`resources.{name}` is for schedulers, and this machine has none",
+                field=f"resources.{name}",
+                hint="leave it out, or name a `cluster`",
+            )
     if resources.nodes != 1:
         raise InvalidParams("this machine is one node", field="resources.nodes")
     if resources.ntasks * resources.cpus_per_task > cores:

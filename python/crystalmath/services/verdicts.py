@@ -1,11 +1,45 @@
-"""What a verdict changes in the row of a job. Pure; used by ``steps``."""
+"""What a verdict changes in the row of a job. Pure; used by ``steps`` and ``cluster_steps``."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from crystalmath.services.ports import Verdict
-from crystalmath.services.ports_store import Row
+from crystalmath.services.ports_store import Documents, Move, Row
+
+CALM: Final[Mapping[str, Any]] = {
+    "tries": 0,
+    "next_try_at": None,
+    "last_error": None,
+    "attention": None,
+}
+"""Whatever troubled earlier tries is over."""
+
+
+def judged(
+    row: Row, documents: Documents, verdict: Verdict, noticed: Sequence[str], at: float
+) -> Move:
+    """FINISHED → COMPLETED | FAILED."""
+    warnings = dict.fromkeys((*documents.warnings, *verdict.warnings, *noticed))
+    program = verdict.results.get("engine", {})
+    return Move(
+        job_id=row["id"],
+        expected=(row["state"],),
+        state="COMPLETED" if verdict.completed else "FAILED",
+        at=at,
+        why=verdict.message or ("judged good" if verdict.completed else "judged bad"),
+        evidence={"converged": verdict.converged, "reason": verdict.reason},
+        changes={**CALM, **changes_of(verdict, row)},
+        documents={
+            "results_json": dict(verdict.results),
+            "warnings_json": list(warnings),
+            "provenance_json": {
+                **documents.provenance,
+                "program": program if isinstance(program, dict) else {"name": program},
+            },
+        },
+    )
 
 
 def changes_of(verdict: Verdict, row: Row) -> dict[str, Any]:

@@ -22,8 +22,8 @@ def _is_due(now: ColumnElement[float] | float) -> ColumnElement[bool]:
 def rows_in(
     states: Sequence[JobState], limit: int, after: int, due: float | None
 ) -> Select[tuple[object, ...]]:
-    """The oldest rows in some states, behind a job, and not postponed beyond ``due``."""
-    conditions = [jobs.c.state.in_(states), jobs.c.id > after]
+    """The oldest rows of this machine in some states, behind a job, and due."""
+    conditions = [jobs.c.state.in_(states), jobs.c.id > after, jobs.c.cluster.is_(None)]
     if due is not None:
         conditions.append(_is_due(due))
     return select(jobs).where(*conditions).order_by(jobs.c.id).limit(limit)
@@ -33,6 +33,7 @@ STARTABLE = (
     select(jobs)
     .where(
         jobs.c.state == "STAGED",
+        jobs.c.cluster.is_not_distinct_from(bindparam("cluster")),
         _is_due(bindparam("now")),
         ~exists().where(
             job_after.c.job_id == jobs.c.id,
@@ -68,7 +69,9 @@ WAITING_CHILD = (
 )
 """A job that is about to fail with a parent; without the parent it would be startable."""
 
-NEXT_TRY = select(func.min(jobs.c.next_try_at)).where(jobs.c.state.not_in(sorted(TERMINAL)))
+NEXT_TRY = select(func.min(jobs.c.next_try_at)).where(
+    jobs.c.state.not_in(sorted(TERMINAL)), jobs.c.cluster.is_(None)
+)
 
 
 def _asked(name: str) -> ColumnElement[int]:

@@ -32,7 +32,14 @@ from crystalmath.storage.engine import (
     open_engine,
 )
 from crystalmath.storage.presence import Presence
-from crystalmath.storage.tables import client_tokens, job_after, job_documents, job_events, jobs
+from crystalmath.storage.tables import (
+    client_tokens,
+    job_after,
+    job_documents,
+    job_events,
+    jobs,
+    remote_jobs,
+)
 
 _INSERT_JOB = insert(jobs).returning(jobs)
 _INSERT_LINE = insert(job_events).returning(job_events.c.seq)
@@ -83,14 +90,15 @@ class JobStore:
             reserve.hold_space(self.engine)
 
     @contextmanager
-    def _read(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
+        """Read from one snapshot; ``storage.clusters`` reads through it too."""
         with database_errors():
             self._presence.check()
             with self.engine.connect() as connection:
                 yield connection
 
     @contextmanager
-    def _write(self) -> Iterator[tuple[Connection, list[Change]]]:
+    def writing(self) -> Iterator[tuple[Connection, list[Change]]]:
         """One transaction; what its body puts into the list is told when it is committed."""
         made: list[Change] = []
         with database_errors(), self._writing:
@@ -106,49 +114,21 @@ class JobStore:
 
     def insert(self, job: NewJob) -> tuple[int, bool]:
         """See ``Store.insert``."""
-        with self._write() as (connection, made):
+        with self.writing() as (connection, made):
             if job.token is not None:
                 known = _token_owner(connection, job.token, job.request_sha256)
                 if known is not None:
                     return known, False
-            row = dict(job.row, rev=_next_rev(connection))
-            stored = dict(connection.execute(_INSERT_JOB, row).mappings().one())
-            job_id = int(stored["id"])
-            documents = job.documents
-            connection.execute(
-                insert(job_documents),
-                {
-                    "job_id": job_id,
-                    "submission_json": _encode(documents.submission),
-                    "prepared_json": _encode(documents.prepared),
-                    "resources_json": _encode(documents.resources),
-                    "results_json": _encode(documents.results),
-                    "warnings_json": _encode(list(documents.warnings)),
-                    "provenance_json": _encode(documents.provenance),
-                },
-            )
-            if job.after:
-                connection.execute(
-                    insert(job_after), [{"job_id": job_id, "parent_id": p} for p in job.after]
-                )
-            if job.token is not None:
-                connection.execute(
-                    insert(client_tokens),
-                    {"token": job.token, "job_id": job_id, "request_sha256": job.request_sha256},
-                )
-            change = (None, row["state"])
-            line = _record(connection, job_id, row["created_at"], change, job.why, {})
-            made.append(Change(job_id, stored, line))
-        return job_id, True
+            return insert_job(connection, made, job), True
 
     def by_token(self, token: str, request_sha256: str) -> int | None:
         """See ``Store.by_token``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return _token_owner(connection, token, request_sha256)
 
     def row(self, job_id: int) -> Row:
         """See ``Store.row``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return _row(connection, job_id)
 
     def rows_in(
@@ -160,35 +140,37 @@ class JobStore:
         due: float | None = None,
     ) -> list[Row]:
         """See ``Store.rows_in``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             found = connection.execute(queue.rows_in(list(states), limit, after, due))
             return [dict(row) for row in found.mappings()]
 
-    def startable(self, now: float, limit: int) -> list[Row]:
+    def startable(self, now: float, limit: int, cluster: str | None = None) -> list[Row]:
         """See ``Store.startable``."""
-        with self._read() as connection:
-            found = connection.execute(queue.STARTABLE, {"now": now, "n": limit})
+        with self.reading() as connection:
+            found = connection.execute(
+                queue.STARTABLE, {"now": now, "n": limit, "cluster": cluster}
+            )
             return [dict(row) for row in found.mappings()]
 
     def doomed(self) -> list[tuple[int, int, str]]:
         """See ``Store.doomed``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return [(int(j), int(p), state) for j, p, state in connection.execute(queue.DOOMED)]
 
     def next_try_at(self) -> float | None:
         """See ``Store.next_try_at``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return connection.execute(queue.NEXT_TRY).scalar_one_or_none()
 
     def is_known(self, uuid: str) -> bool:
         """See ``Store.is_known``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             found = connection.execute(select(jobs.c.id).where(jobs.c.uuid == uuid)).first()
         return found is not None
 
     def states_of(self, ids: Iterable[int]) -> dict[int, JobState]:
         """See ``Store.states_of``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             found = connection.execute(
                 select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(list(ids)))
             )
@@ -196,17 +178,17 @@ class JobStore:
 
     def documents(self, job_id: int) -> Documents:
         """See ``Store.documents``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return _documents(connection, job_id)
 
     def events(self, job_id: int) -> list[Row]:
         """See ``Store.events``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return _events(connection, job_id)
 
     def everything(self, job_id: int) -> Everything:
         """See ``Store.everything``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             row = _row(connection, job_id)
             documents = _documents(connection, job_id)
             events = _events(connection, job_id)
@@ -216,37 +198,12 @@ class JobStore:
 
     def move(self, move: Move) -> bool:
         """See ``Store.move``."""
-        with self._write() as (connection, made):
-            old = connection.execute(
-                select(jobs.c.state).where(jobs.c.id == move.job_id)
-            ).scalar_one_or_none()
-            if old is None or old not in move.expected:
-                return False
-            new = move.state or old
-            if new != old and not may_move(old, new):
-                raise IllegalTransition(f"a job cannot go from {old} to {new}")
-            changes = dict(move.changes, state=new, rev=_next_rev(connection))
-            stored = connection.execute(
-                update(jobs).where(jobs.c.id == move.job_id).values(changes).returning(jobs)
-            ).mappings()
-            row = dict(stored.one())
-            if move.documents:
-                encoded = {name: _encode(value) for name, value in move.documents.items()}
-                connection.execute(
-                    update(job_documents)
-                    .where(job_documents.c.job_id == move.job_id)
-                    .values(encoded)
-                )
-            line = None
-            if move.why is not None:
-                change = (old, new)
-                line = _record(connection, move.job_id, move.at, change, move.why, move.evidence)
-            made.append(Change(move.job_id, row, line))
-        return True
+        with self.writing() as (connection, made):
+            return apply_move(connection, made, move)
 
     def delete(self, job_id: int) -> bool:
         """See ``Store.delete``."""
-        with self._write() as (connection, made):
+        with self.writing() as (connection, made):
             child = connection.execute(queue.WAITING_CHILD, {"id": job_id}).scalar_one_or_none()
             if child is not None:
                 raise Conflict(
@@ -263,30 +220,91 @@ class JobStore:
 
     def rev(self) -> int:
         """See ``Store.rev``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return listing.revision(connection)
 
     def page(self, query: Query) -> Page:
         """See ``Store.page``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return listing.page(connection, query)
 
     def counts(self) -> dict[str, int]:
         """See ``Store.counts``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             found = connection.execute(select(jobs.c.state, func.count()).group_by(jobs.c.state))
             return {state: int(n) for state, n in found}
 
     def core_seconds(self) -> float:
         """See ``Store.core_seconds``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             return float(connection.execute(queue.CORE_SECONDS).scalar_one() or 0.0)
 
     def check(self) -> str | None:
         """See ``Store.check``."""
-        with self._read() as connection:
+        with self.reading() as connection:
             answer = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
         return None if answer == "ok" else answer
+
+
+def insert_job(connection: Connection, made: list[Change], job: NewJob) -> int:
+    """Insert a job with everything that hangs on it; returns its id."""
+    row = dict(job.row, rev=_next_rev(connection))
+    stored = dict(connection.execute(_INSERT_JOB, row).mappings().one())
+    job_id = int(stored["id"])
+    documents = job.documents
+    connection.execute(
+        insert(job_documents),
+        {
+            "job_id": job_id,
+            "submission_json": _encode(documents.submission),
+            "prepared_json": _encode(documents.prepared),
+            "resources_json": _encode(documents.resources),
+            "results_json": _encode(documents.results),
+            "warnings_json": _encode(list(documents.warnings)),
+            "provenance_json": _encode(documents.provenance),
+        },
+    )
+    if job.after:
+        connection.execute(
+            insert(job_after), [{"job_id": job_id, "parent_id": p} for p in job.after]
+        )
+    if job.token is not None:
+        connection.execute(
+            insert(client_tokens),
+            {"token": job.token, "job_id": job_id, "request_sha256": job.request_sha256},
+        )
+    if job.remote is not None:
+        connection.execute(insert(remote_jobs), dict(job.remote, job_id=job_id))
+    line = _record(connection, job_id, row["created_at"], (None, row["state"]), job.why, {})
+    made.append(Change(job_id, stored, line))
+    return job_id
+
+
+def apply_move(connection: Connection, made: list[Change], move: Move) -> bool:
+    """Carry out a move within a transaction; False when the job was no longer in ``expected``."""
+    old = connection.execute(
+        select(jobs.c.state).where(jobs.c.id == move.job_id)
+    ).scalar_one_or_none()
+    if old is None or old not in move.expected:
+        return False
+    new = move.state or old
+    if new != old and not may_move(old, new):
+        raise IllegalTransition(f"a job cannot go from {old} to {new}")
+    changes = dict(move.changes, state=new, rev=_next_rev(connection))
+    stored = connection.execute(
+        update(jobs).where(jobs.c.id == move.job_id).values(changes).returning(jobs)
+    ).mappings()
+    row = dict(stored.one())
+    if move.documents:
+        encoded = {name: _encode(value) for name, value in move.documents.items()}
+        connection.execute(
+            update(job_documents).where(job_documents.c.job_id == move.job_id).values(encoded)
+        )
+    line = None
+    if move.why is not None:
+        line = _record(connection, move.job_id, move.at, (old, new), move.why, move.evidence)
+    made.append(Change(move.job_id, row, line))
+    return True
 
 
 def _row(connection: Connection, job_id: int) -> Row:

@@ -119,3 +119,54 @@ client_tokens = Table(
     Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
     Column("request_sha256", Text, nullable=False),
 )
+
+clusters = Table(
+    "clusters",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("record_json", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Column("last_error", Text),
+    Column("unreachable_since", Float),
+    Column("polled_at", Float),
+    Column("probe_json", Text, nullable=False, server_default="{}"),
+    sqlite_autoincrement=True,
+)
+
+remote_jobs = Table(
+    "remote_jobs",
+    metadata,
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("cluster_id", Integer, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("directory", Text),
+    Column("owner", Text),
+    Column("scheduler_id", Integer),
+    Column("scheduler_cluster", Text),
+    Column("claim", Integer, nullable=False, server_default="0"),
+    Column("handed_over_at", Float),
+    Column("doubted_at", Float),
+    Column("adopted", Integer, nullable=False, server_default="0"),
+    Column("rests_on_words", Integer, nullable=False, server_default="0"),
+    Column("collected", Integer, nullable=False, server_default="0"),
+    Column("lost_at", Float),
+    Column("end_json", Text, nullable=False, server_default="{}"),
+    Index("remote_jobs_by_cluster", "cluster_id", "scheduler_id"),
+)
+"""What is known of a job's other side. ``claim`` counts the hand-overs: 0 is none."""
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("source", Text, nullable=False),
+    Column("seen_at", Float, nullable=False),
+    Column("poll", Integer),
+    Column("phase", Text, nullable=False),
+    Column("observation_json", Text, nullable=False),
+    Index("evidence_by_job", "job_id", "seq"),
+    sqlite_autoincrement=True,
+)

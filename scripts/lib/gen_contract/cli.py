@@ -13,7 +13,7 @@ from pathlib import Path
 
 from crystalmath.api import method_table
 from crystalmath.contract.openrpc import document, schema_sha256
-from gen_contract import golden, methods_md, rust_render, states_md
+from gen_contract import golden, methods_md, rust_render, slurm_states_md, states_md
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = "tests/fixtures/golden"
@@ -38,6 +38,7 @@ def outputs() -> dict[str, str]:
     texts = {
         "docs/openrpc.json": json.dumps(contract, indent=2, ensure_ascii=False) + "\n",
         "docs/job-states.md": states_md.render(),
+        "docs/slurm-states.md": slurm_states_md.render(),
         "docs/methods.md": methods_md.render(contract),
         "python/crystalmath/contract/generated.py": _GENERATED.format(sha256=sha256),
         "src/rpc/types.rs": rust_render.render(table, sha256),

@@ -100,8 +100,8 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, data: &Data, theme: 
     let hint = detail.and_then(|job| Some(speak(job.hint.as_ref()?)));
     lines.some("hint", hint, Role::Info);
     let attention = words::attention(job).filter(|text| {
-        let message = detail.and_then(|job| job.message.as_ref());
-        message != Some(text)
+        let message = detail.and_then(|job| job.message.as_deref());
+        message.map(speak).as_ref() != Some(text)
     });
     lines.some(
         "look at",

@@ -36,7 +36,7 @@ def test_names_that_are_refused(name: str) -> None:
     [
         ({"code": "nothing"}, InvalidParams, "code"),
         ({"runner": "aiida"}, NotImplementedYet, "runner"),
-        ({"runner": "slurm"}, NotImplementedYet, "runner"),
+        ({"runner": "slurm"}, InvalidParams, "cluster"),
         ({"cluster": "hpc1"}, InvalidParams, "cluster"),
         ({"template": "x"}, NotImplementedYet, "template"),
         ({"resources": {"nodes": 2}}, InvalidParams, "resources.nodes"),

@@ -75,7 +75,7 @@ def prepare(request: JobRequest) -> Prepared:
     looked_in = pseudo.places(deck, given.beside, espresso_pseudo)
     pseudos = pseudo.collect(deck, files, looked_in, given.field)
     earlier = saved.collect(deck, files, options.save_from, given.beside, given.field)
-    argv = program.command(given.file.path, options, request.ntasks)
+    argv = program.command(given.file.path, options, request)
     deck, notes = _for_job_directory(deck, request.walltime_s)
     kept = [file for i, file in enumerate(files) if i != given.index and not _is(file, pseudos)]
     symbols = [label_element(deck, label) for label in deck.labels]
@@ -84,7 +84,7 @@ def prepare(request: JobRequest) -> Prepared:
         task=deck.calculation,
         argv=argv,
         files=(InputFile(given.file.path, content=deck.text), *pseudos, *earlier, *kept),
-        env={**request.context, **program.environment(request.ntasks)},
+        env={**request.context, **program.environment(request)},
         formula=reduced_formula([s for s in symbols if s is not None]) if known else None,
         n_atoms=len(symbols) if known else None,
         warnings=(*warnings, *notes),

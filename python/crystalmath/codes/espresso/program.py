@@ -8,6 +8,7 @@ from typing import Final
 
 from crystalmath.codes.espresso.options import EspressoOptions
 from crystalmath.errors import InputRejected, InvalidParams
+from crystalmath.services.ports import JobRequest
 
 PROGRAM: Final = "pw.x"
 _LAUNCHERS: Final = ("mpirun", "mpiexec")
@@ -22,8 +23,8 @@ def find_program() -> str | None:
     return shutil.which(PROGRAM)
 
 
-def command(deck: str, options: EspressoOptions, ntasks: int) -> tuple[str, ...]:
-    """Program and arguments.
+def command(deck: str, options: EspressoOptions, request: JobRequest) -> tuple[str, ...]:
+    """Program and arguments; on a cluster without a launcher, which the job script adds.
 
     Raises
     ------
@@ -32,7 +33,11 @@ def command(deck: str, options: EspressoOptions, ntasks: int) -> tuple[str, ...]
     InvalidParams
         ``npool`` does not divide the processes.
     """
-    program = _program(options.executable)
+    ntasks = request.ntasks
+    if request.remote:
+        program = options.executable or request.executable or PROGRAM
+    else:
+        program = _program(options.executable)
     pools = options.npool or 1
     if ntasks % pools:
         raise InvalidParams(
@@ -42,13 +47,13 @@ def command(deck: str, options: EspressoOptions, ntasks: int) -> tuple[str, ...]
         )
     arguments = ["-npool", str(pools)] if pools > 1 else []
     run = (program, *arguments, "-in", deck)
-    return run if ntasks == 1 else (_launcher(), "-n", str(ntasks), *run)
+    return run if ntasks == 1 or request.remote else (_launcher(), "-n", str(ntasks), *run)
 
 
-def environment(ntasks: int) -> dict[str, str]:
-    """Variables that MPI needs."""
+def environment(request: JobRequest) -> dict[str, str]:
+    """Variables that MPI needs on this machine."""
     variables: dict[str, str] = {}
-    if ntasks > 1:
+    if request.ntasks > 1 and not request.remote:
         # Two jobs on one machine would otherwise both be bound to its first cores.
         variables["OMPI_MCA_hwloc_base_binding_policy"] = "none"
         variables["PRTE_MCA_hwloc_default_binding_policy"] = "none"

@@ -87,6 +87,12 @@ class ForcesAdapter:
         InvalidParams, NotFound, EngineNotInstalled, LicenceNotAccepted
             With the field at fault; ``structure`` when the engine cannot describe it.
         """
+        if request.remote:
+            raise InvalidParams(
+                "the code forces computes with the engines of this machine",
+                hint="leave `cluster` out",
+                field="cluster",
+            )
         task = _task(request.task)
         kept = _kept_files(request)
         if request.structure is None:

@@ -6,16 +6,15 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from crystalmath.runners.slurm.values import text_or_none
+from crystalmath.services.ports_cluster import CancelOutcome
 from crystalmath.services.ports_shell import Ran
 
 MAX_IDS: Final = 100
 """Ids in one scancel."""
 
-CancelOutcome = Literal["asked", "already_ending", "not_done"]
-"""``asked`` proves nothing: scancel says so of unknown and ended jobs too. ``not_done``: again."""
 
 _KEY = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z0-9_/:.]{0,40})=")
 

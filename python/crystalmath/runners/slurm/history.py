@@ -209,7 +209,7 @@ def read_usage(ran: Ran) -> dict[int, Usage]:
     found: dict[int, list[list[str]]] = {}
     for record in _records(ran.out_text(), len(_USAGE)):
         ref = parse_ref(record[0])
-        if ref is not None:
+        if ref is not None and len(record) == len(_USAGE):
             found.setdefault(ref.job, []).append(record)
     return {job: _sum(records) for job, records in found.items()}
 

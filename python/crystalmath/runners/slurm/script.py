@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from crystalmath.errors import InvalidParams
-from crystalmath.runners.slurm.submission import job_key
+from crystalmath.services.cluster_key import job_key
 
 if TYPE_CHECKING:
     import jinja2

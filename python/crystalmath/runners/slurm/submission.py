@@ -10,48 +10,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
 from typing import Final
 
+from crystalmath.services.cluster_key import job_key
+from crystalmath.services.ports_cluster import Accepted, Outcome, Rejected, Unknown, Wait
 from crystalmath.services.ports_shell import Ran
 
 CLAIM: Final = ".cm/claim"
 _KEY = re.compile(r"^cm-[0-9a-f]{12}")
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """SLURM has the job; ``cluster`` is carried by every later command when given."""
-
-    job_id: int
-    cluster: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """SLURM refuses the job for good; ``text`` is its own."""
-
-    text: str
-    hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Not submitted, try later: a limit of the site, or a controller that does not answer."""
-
-    text: str
-    limit: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """Nobody knows whether it was submitted: look for it before anything else."""
-
-    text: str
-
-
-Outcome = Accepted | Rejected | Wait | Unknown
 
 
 def job_name(uuid: str, name: str) -> str:
@@ -61,11 +27,6 @@ def job_name(uuid: str, name: str) -> str:
     """
     clean = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-")[:40]
     return f"{job_key(uuid)}.{clean}" if clean else job_key(uuid)
-
-
-def job_key(uuid: str) -> str:
-    """``cm-`` and 12 hexadecimal digits of the job's uuid."""
-    return "cm-" + uuid.replace("-", "")[-12:]
 
 
 def key_of(name: str) -> str | None:
@@ -123,8 +84,9 @@ def receipt_script(directory: str, claim: int = 1) -> str:
 
 def _wait_for(rc: str, claimed: str, out: str, err: str) -> str:
     return f"""n=0
-while [ ! -e {rc} ] && [ $n -lt 150 ]; do
-  sleep 1 2>/dev/null; n=$((n + 1))
+while [ ! -e {rc} ] && [ $n -lt 170 ]; do
+  if [ $n -lt 20 ]; then sleep 0.1 2>/dev/null || sleep 1; else sleep 1; fi
+  n=$((n + 1))
 done
 {_answer(rc, claimed, out, err)}"""
 
@@ -183,7 +145,11 @@ def read_step(ran: Ran) -> Outcome:
     head, _, rest = ran.out_text().partition("\n")
     word, _, value = head.partition(" ")
     if word != "receipt":
-        return Unknown(head[:100] or "the submit step said nothing")
+        return Unknown(
+            head[:100] or "the submit step said nothing",
+            at_work=word == "working",
+            claimed=word != "unclaimed",
+        )
     code = int(value) if value.strip().isdigit() else None
     return read_sbatch(code, rest, ran.err_text())
 

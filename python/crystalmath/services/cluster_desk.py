@@ -1,0 +1,68 @@
+"""Checks of a submission to a cluster, and its job script beforehand. Used by ``submission``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crystalmath.contract.jobs import SubmitParams
+from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.services.cluster_key import job_key
+from crystalmath.services.ports import Prepared
+from crystalmath.services.ports_cluster import Cluster, ClusterRunner, ClusterStore, Work
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterDesk:
+    """What is needed to check a submission to a cluster; nothing here connects to it."""
+
+    store: ClusterStore
+    runner_of: Callable[[Cluster], ClusterRunner]
+
+    def target(self, params: SubmitParams) -> Cluster:
+        """The cluster that a submission names.
+
+        Raises
+        ------
+        InvalidParams
+            There is none of that name, or the runner does not fit it.
+        NotImplementedYet
+        """
+        wanted = str(params.cluster)
+        try:
+            cluster = self.store.cluster(int(wanted) if wanted.isdigit() else wanted)
+        except NotFound as error:
+            known = ", ".join(one.record.name for one in self.store.clusters())
+            raise InvalidParams(
+                f"there is no cluster {wanted!r}",
+                field="cluster",
+                hint=f"clusters here: {known or 'none'}; `clusters.create` adds one",
+            ) from error
+        kind = cluster.record.kind
+        if params.runner is not None and params.runner != kind:
+            raise InvalidParams(
+                f"{cluster.record.name} is of kind {kind}, not {params.runner}",
+                field="runner",
+                hint="leave `runner` out",
+            )
+        if kind != "slurm":
+            raise NotImplementedYet(
+                "jobs on hosts without a scheduler are not part of this version",
+                field="cluster",
+                hint="name a cluster of kind `slurm`",
+            )
+        return cluster
+
+    def preview(self, cluster: Cluster, params: SubmitParams, prepared: Prepared) -> str:
+        """The job script, with the directory as far as it is known before the job has one.
+
+        Raises
+        ------
+        InvalidParams
+            An option that the scheduler could not take; the field is named.
+        """
+        key = job_key("0" * 32)
+        directory = f"{cluster.record.remote_workdir.rstrip('/')}/{key}"
+        resources = params.resources.model_dump(mode="json")
+        work = Work("0" * 32, params.name, prepared.argv, prepared.env, resources)
+        return self.runner_of(cluster).render(work, directory)

@@ -1,0 +1,233 @@
+"""The polls of one cluster: when, within which budget, and what follows.
+
+One question for all jobs of a cluster; the accounting is asked only about those that it misses.
+Used by the cluster's lane, and by the calls of users at the same time.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from crystalmath.domain.budget import TokenBucket
+from crystalmath.domain.polling import interval_s
+from crystalmath.domain.states import JobState
+from crystalmath.services.cluster_look import Looked, change_of, in_poll
+from crystalmath.services.cluster_steps import watched
+from crystalmath.services.ports_cluster import (
+    Cluster,
+    ClusterRecord,
+    ClusterRunner,
+    ClusterStore,
+    JobChange,
+    QueuePoll,
+    RemoteJob,
+    Watched,
+)
+from crystalmath.services.ports_store import Row
+
+log = logging.getLogger(__name__)
+
+TRACKED: Final[tuple[JobState, ...]] = ("SUBMITTED", "RUNNING", "CANCELLING")
+USER_RESERVE: Final = 8
+_NEVER: Final = -1e12
+
+
+class Polls:
+    """See the module docstring.
+
+    Parameters
+    ----------
+    is_watched
+        Whether somebody looks at a job now.
+    history_every_s
+        Seconds between two questions to the accounting that happen by themselves.
+    fixed_s
+        Seconds between polls whatever happens; None: the rule of ``domain.polling``.
+    """
+
+    def __init__(
+        self,
+        store: ClusterStore,
+        clock: Callable[[], float],
+        *,
+        is_watched: Callable[[], bool],
+        history_every_s: float,
+        fixed_s: float | None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._is_watched = is_watched
+        self._history_every_s = history_every_s
+        self._fixed_s = fixed_s
+        self._floor_s = 10.0
+        self.queries = TokenBucket(30, 10, USER_RESERVE)
+        self._looking = threading.Lock()
+        self._poll_failures = 0
+        self._poll_at = 0.0
+        self._quiet_since = 0.0
+        self._history_at = _NEVER
+        self.last_poll: QueuePoll | None = None
+        self.last_good: QueuePoll | None = None
+
+    def take_record(self, record: ClusterRecord) -> None:
+        """The cluster was described anew."""
+        self._floor_s = record.min_poll_s
+        self.queries = bucket(record.query_budget, USER_RESERVE)
+
+    def is_due(self) -> bool:
+        """Whether it is time for a poll."""
+        return self._clock() >= self._poll_at
+
+    def wait_s(self) -> float:
+        """Seconds until the next poll."""
+        return self._poll_at - self._clock()
+
+    def expect_news(self, within_s: float) -> None:
+        """Something was sent to the scheduler: look soon."""
+        self._quiet_since = self._clock()
+        self._poll_at = min(self._poll_at, self._clock() + within_s)
+
+    def may_ask(self, *, by_user: bool) -> bool:
+        """Whether the budget allows another question."""
+        return self.queries.take(self._clock(), by_user=by_user)
+
+    def look(
+        self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool = False, wide: bool = False
+    ) -> tuple[QueuePoll | None, list[JobChange]]:
+        """Poll, and commit what follows; whoever asks while a poll is under way gets that one.
+
+        Parameters
+        ----------
+        wide
+            Look at LOST jobs too, and at ends that rest on the scheduler's words alone.
+
+        Returns
+        -------
+        tuple
+            The poll (None: the budget is used up) and what has changed.
+        """
+        asked_at = self._clock()
+        with self._looking:
+            poll = self.last_poll
+            if poll is not None and poll.at >= asked_at and not wide:
+                return poll, []
+            if not self.queries.take(self._clock(), by_user=by_user):
+                self._poll_at = self._clock() + self.queries.wait_s(self._clock())
+                return self.last_poll, []
+            return self._look(cluster, runner, by_user=by_user, wide=wide)
+
+    def _look(
+        self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool, wide: bool
+    ) -> tuple[QueuePoll, list[JobChange]]:
+        store, name = self._store, cluster.record.name
+        rows = store.remote_rows(name, TRACKED)
+        rows += store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
+        if wide:
+            rows += store.remote_rows(name, ("FAILED", "CANCELLED"))
+        remotes = store.remotes([row["id"] for row in rows])
+        poll = runner.queue(store.next_poll())
+        self.last_poll = poll
+        if not poll.complete:
+            self._poll_failures += 1
+            self._plan()
+            self.unhealthy(cluster, poll.trouble or "squeue gave no answer")
+            return poll, []
+        self._poll_failures = 0
+        self.last_good = poll
+        known = {
+            row["id"]: (row, remotes[row["id"]]) for row in rows if _is_looked_at(row, remotes)
+        }
+        changes = self._changes(runner, known, poll, by_user=by_user)
+        done = set(store.commit(changes)) if changes else set()
+        changed = [change for change in changes if change.job_id in done and change.moves]
+        if changed:
+            self._quiet_since = self._clock()
+        self._plan()
+        healthy = {"polled_at": poll.at, "last_error": None, "unreachable_since": None}
+        store.set_health(cluster.id, **healthy)
+        return poll, changed
+
+    def _changes(
+        self,
+        runner: ClusterRunner,
+        known: Mapping[int, tuple[Row, RemoteJob]],
+        poll: QueuePoll,
+        *,
+        by_user: bool,
+    ) -> list[JobChange]:
+        before = self._store.evidence_of(known)
+        new = {job_id: list(in_poll(remote, poll)) for job_id, (_, remote) in known.items()}
+        gone = [
+            watched(*known[job_id])
+            for job_id, seen in new.items()
+            if seen and seen[0].phase not in ("waiting", "running")
+        ]
+        for job_id, left in (runner.receipts(gone) if gone else {}).items():
+            new[job_id] += left
+        missing = [job for job in gone if new[job.job_id][0].phase == "absent"]
+        for job_id, said in self._history(runner, missing, by_user=by_user).items():
+            new[job_id] += said
+        offset_s = runner.facts().clock_offset_s
+        looked = (
+            Looked(row, remote, before[job_id], new[job_id])
+            for job_id, (row, remote) in known.items()
+        )
+        found = (change_of(one, self._clock(), offset_s) for one in looked)
+        return [change for change in found if change is not None]
+
+    def _history(
+        self, runner: ClusterRunner, jobs: Sequence[Watched], *, by_user: bool
+    ) -> dict[int, list[Any]]:
+        """Ask the accounting about jobs that squeue misses: at most once a minute by itself."""
+        now = self._clock()
+        is_early = now - self._history_at < self._history_every_s
+        if not jobs or (is_early and not by_user):
+            return {}
+        if not self.queries.take(now, by_user=by_user):
+            return {}
+        self._history_at = now
+        found, trouble = runner.history(jobs)
+        if trouble is not None:
+            log.info("the accounting says nothing", extra={"said": trouble})
+        return found
+
+    def unhealthy(self, cluster: Cluster, trouble: str) -> None:
+        """Note that a cluster gives no answer, and since when."""
+        since = self._store.cluster(cluster.id).unreachable_since or self._clock()
+        self._store.set_health(cluster.id, last_error=trouble, unreachable_since=since)
+
+    def _plan(self) -> None:
+        """When the next poll is due."""
+        now, fixed = self._clock(), self._fixed_s
+        floor = self._floor_s
+        wait_s = interval_s(
+            now - self._quiet_since,
+            watched=self._is_watched(),
+            failures=self._poll_failures,
+            floor_s=floor,
+            dice=dice(),
+        )
+        self._poll_at = now + (wait_s if fixed is None else fixed)
+
+
+def dice() -> float:
+    """A number from 0 to 1, to spread what would happen at the same time."""
+    return random.random()  # noqa: S311 - no secret
+
+
+def bucket(budget: Mapping[str, float] | None, reserve: float) -> TokenBucket:
+    """No budget: as much as is asked for."""
+    if budget is None:
+        return TokenBucket(1e9, 1e9)
+    return TokenBucket(budget["size"], budget["refill_per_min"], reserve)
+
+
+def _is_looked_at(row: Row, remotes: Mapping[int, RemoteJob]) -> bool:
+    remote = remotes.get(row["id"])
+    if remote is None or remote.scheduler_id is None:
+        return False
+    return row["state"] not in ("FAILED", "CANCELLED") or remote.rests_on_words

@@ -1,0 +1,196 @@
+"""``clusters.*``: the machines that jobs can be sent to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from crystalmath.contract.clusters import (
+    AcceptHostKeyParams,
+    ClusterFields,
+    ClusterIdParams,
+    ClusterReport,
+    ClustersMeta,
+    ClusterView,
+    CreateClusterParams,
+    HostKeyView,
+    Removed,
+    UpdateClusterParams,
+)
+from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.errors import Conflict, DatabaseError, InvalidParams, NotFound, SshError
+from crystalmath.services.cluster_lanes import Lanes
+from crystalmath.services.job_view import rfc3339
+from crystalmath.services.ports_cluster import Cluster, ClusterRecord, ClusterStore
+
+
+class Ways(Protocol):
+    """The connections to clusters; implemented in ``runners.shells``."""
+
+    def accept_host_key(self, record: ClusterRecord, fingerprint: str) -> HostKeyView:
+        """Store the key that is offered now, if it has this fingerprint."""
+
+    def reset(self, record: ClusterRecord) -> None:
+        """Forget refusals and back-off: the user has changed something."""
+
+
+class Examiner(Protocol):
+    """Tries a cluster, part by part; implemented in ``runners``."""
+
+    def __call__(self, record: ClusterRecord, *, deadline_s: float) -> ClusterReport:
+        """Never raises for what is wrong with the cluster: that stands in the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClustersParts:
+    """What the service is made of; put together by ``api``."""
+
+    store: ClusterStore
+    lanes: Lanes
+    ways: Ways
+    examine: Examiner
+    clock: Callable[[], float]
+
+
+class ClustersService:
+    """Describe, change, try and forget clusters."""
+
+    def __init__(self, parts: ClustersParts) -> None:
+        self._store = parts.store
+        self._lanes = parts.lanes
+        self._ways = parts.ways
+        self._examine = parts.examine
+        self._clock = parts.clock
+
+    @rpc(errors=(DatabaseError,), read_only=True)
+    def list(self, params: NoParams) -> Listing[ClusterView, ClustersMeta]:
+        """List the clusters, by name."""
+        found = [view(cluster) for cluster in self._store.clusters()]
+        return Listing(data=found, meta=ClustersMeta(total=len(found)))
+
+    @rpc(errors=(NotFound, DatabaseError), read_only=True)
+    def get(self, params: ClusterIdParams) -> ClusterView:
+        """Tell everything about one cluster."""
+        return view(self._store.cluster(params.id))
+
+    @rpc(errors=(Conflict, DatabaseError))
+    def create(self, params: CreateClusterParams) -> ClusterView:
+        """Describe a cluster. Nothing is tried yet: `clusters.test` does that.
+
+        There is no field for a password: keys, agents and a login that the user makes are what
+        gets in.
+        """
+        record = record_of(params)
+        return view(self._store.create_cluster(record, self._clock()))
+
+    @rpc(errors=(NotFound, Conflict, DatabaseError))
+    def update(self, params: UpdateClusterParams) -> ClusterView:
+        """Change fields of a cluster; one that is left out is kept, null clears.
+
+        Jobs that are under way keep the directory they have.
+        """
+        cluster = self._store.cluster(params.id)
+        merged = merge(cluster.record, params)
+        changed = self._store.change_cluster(cluster.id, merged, self._clock())
+        self._lanes.wake()
+        return view(changed)
+
+    @rpc(errors=(NotFound, Conflict, DatabaseError))
+    def delete(self, params: ClusterIdParams) -> Removed:
+        """Forget a cluster; refused while jobs on it have not ended. Ended jobs keep its name."""
+        cluster = self._store.cluster(params.id)
+        self._store.delete_cluster(cluster.id)
+        self._lanes.forget(cluster.id)
+        return Removed(id=cluster.id, name=cluster.record.name)
+
+    @rpc(errors=(NotFound, DatabaseError), lane="net", deadline_s=40.0)
+    def test(self, params: ClusterIdParams, call: Call) -> ClusterReport:
+        """Try a cluster, part by part, and say what was found. It changes nothing there."""
+        cluster = self._store.cluster(params.id)
+        deadline_s = max(1.0, min(30.0, call.remaining_s() - 1.0))
+        report = self._examine(cluster.record, deadline_s=deadline_s)
+        probe = report.model_dump(mode="json", exclude={"problems"})
+        failed = None if report.reachable or not report.problems else report.problems[0].what
+        self._store.set_health(
+            cluster.id,
+            probe=probe,
+            last_error=failed,
+            unreachable_since=cluster.unreachable_since if failed else None,
+        )
+        self._ways.reset(cluster.record)
+        self._lanes.lane(cluster.id).wake(by_user=True)
+        return report
+
+    @rpc(
+        errors=(NotFound, Conflict, InvalidParams, SshError, DatabaseError),
+        lane="net",
+        deadline_s=75.0,
+    )
+    def accept_host_key(self, params: AcceptHostKeyParams) -> HostKeyView:
+        """Store a host's key, if the one that it offers now has exactly this fingerprint.
+
+        It goes into a file of our own. A key that has changed is never replaced this way.
+        """
+        cluster = self._store.cluster(params.id)
+        accepted = self._ways.accept_host_key(cluster.record, params.fingerprint)
+        self._lanes.lane(cluster.id).wake(by_user=True)
+        return accepted
+
+
+def record_of(params: ClusterFields) -> ClusterRecord:
+    """The model of the wire → the record of the services."""
+    values = params.model_dump()
+    values["setup_commands"] = tuple(values["setup_commands"])
+    if params.kind == "ssh" and "max_concurrent" not in params.model_fields_set:
+        values["max_concurrent"] = 4
+    return ClusterRecord(**values)
+
+
+def merge(record: ClusterRecord, params: UpdateClusterParams) -> ClusterRecord:
+    """Lay the given fields over a record; the result is checked as a whole.
+
+    Raises
+    ------
+    InvalidParams
+        With the field at fault.
+    """
+    given = params.model_dump(include=params.model_fields_set - {"id"})
+    before = asdict(record)
+    before["setup_commands"] = list(record.setup_commands)
+    defaults: dict[str, Any] = {
+        "setup_commands": [],
+        "codes": {},
+        "launcher": "srun",
+        "shell": "auto",
+    }
+    defaults |= {"min_poll_s": 10.0, "max_retrieve_mib": 1024}
+    cleared = {n: defaults[n] for n, value in given.items() if value is None and n in defaults}
+    try:
+        return record_of(ClusterFields.model_validate({**before, **given, **cleared}))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or None
+        raise InvalidParams(f"{field} cannot be cleared", field=field) from error
+
+
+def view(cluster: Cluster) -> ClusterView:
+    """A cluster as clients see it."""
+    record: dict[str, Any] = {
+        f.name: getattr(cluster.record, f.name) for f in fields(ClusterRecord)
+    }
+    record["setup_commands"] = [*cluster.record.setup_commands]
+    status = "error" if cluster.last_error else "active"
+    if cluster.polled_at is None and not cluster.probe and not cluster.last_error:
+        status = "inactive"
+    return ClusterView(
+        **record,
+        id=cluster.id,
+        status=status,
+        last_error=cluster.last_error,
+        unreachable_since=rfc3339(cluster.unreachable_since),
+        polled_at=rfc3339(cluster.polled_at),
+        probe=dict(cluster.probe),
+    )

@@ -1,0 +1,47 @@
+"""Trouble with a step: written beside the state, and the step comes again later.
+
+Used by ``pump`` and ``cluster_lane``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crystalmath.domain.states import STATES
+from crystalmath.errors import CrystalMathError
+from crystalmath.services.ports_store import Move, Row, Store
+
+RETRY_AFTER_S: Final = (30.0, 300.0, 1200.0, 1800.0)
+
+
+def postpone(store: Store, row: Row, trouble: str, waits_s: tuple[float, ...], now: float) -> None:
+    """Have a job's next step tried again later."""
+    tries = row["tries"] + 1
+    wait_s = waits_s[min(tries, len(waits_s)) - 1]
+    store.move(
+        Move(
+            job_id=row["id"],
+            expected=STATES,
+            state=None,
+            at=now,
+            why=f"{trouble}; next try in {wait_s:g} s",
+            evidence={"tries": tries},
+            changes={
+                "tries": tries,
+                "last_error": trouble,
+                "next_try_at": now + wait_s,
+                "attention": trouble,
+            },
+        )
+    )
+
+
+def sentence(error: Exception) -> str:
+    """What the user is told of an error of a step."""
+    if isinstance(error, CrystalMathError):
+        return error.message
+    if isinstance(error, OSError) and error.strerror:
+        return f"this machine refused: {error.strerror}"
+    if isinstance(error, OSError) and error.args and error.errno is None:
+        return str(error)  # our own words: the system's have a number
+    return "an internal error; the log has the details"

@@ -1,0 +1,305 @@
+"""Clusters, the other side of jobs on them, and evidence: one transaction per method.
+
+Uses the connections and the writer's lock of ``JobStore``, so that whoever listens to changes hears
+all of them in the order of the commits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+from sqlalchemy import Connection, RowMapping, delete, insert, or_, select, text, update
+
+from crystalmath.domain.evidence import Observation
+from crystalmath.domain.states import TERMINAL, JobState
+from crystalmath.errors import Conflict, NotFound
+from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
+from crystalmath.services.ports_store import NewJob, Row
+from crystalmath.storage.store import JobStore, apply_move, insert_job
+from crystalmath.storage.tables import clusters, evidence, jobs, remote_jobs
+
+_POLL = text("UPDATE counters SET value = value + 1 WHERE name = 'poll' RETURNING value")
+_AT_ONCE: Final = 500
+"""Ids in one question: SQLite takes a limited number of variables."""
+_UNFINISHED = jobs.c.state.not_in(sorted(TERMINAL))
+_NOT_FETCHED = (jobs.c.state == "CANCELLED") & (remote_jobs.c.collected == 0)
+
+
+class SqliteClusterStore:
+    """Implements ``services.ports_cluster.ClusterStore``."""
+
+    def __init__(self, store: JobStore) -> None:
+        self._store = store
+
+    def clusters(self) -> list[Cluster]:
+        """See ``ClusterStore.clusters``."""
+        with self._store.reading() as connection:
+            found = connection.execute(select(clusters).order_by(clusters.c.name))
+            return [_cluster(row) for row in found.mappings()]
+
+    def cluster(self, wanted: int | str) -> Cluster:
+        """See ``ClusterStore.cluster``."""
+        with self._store.reading() as connection:
+            return _one(connection, wanted)
+
+    def create_cluster(self, record: ClusterRecord, now: float) -> Cluster:
+        """See ``ClusterStore.create_cluster``."""
+        values = {
+            "name": record.name,
+            "record_json": _encode(asdict(record)),
+            "created_at": now,
+            "updated_at": now,
+        }
+        with self._store.writing() as (connection, _):
+            _refuse_name(connection, record.name, None)
+            stored = connection.execute(insert(clusters).values(values).returning(clusters))
+            return _cluster(stored.mappings().one())
+
+    def change_cluster(self, cluster_id: int, record: ClusterRecord, now: float) -> Cluster:
+        """See ``ClusterStore.change_cluster``."""
+        values = {"name": record.name, "record_json": _encode(asdict(record)), "updated_at": now}
+        with self._store.writing() as (connection, _):
+            before = _one(connection, cluster_id)
+            _refuse_name(connection, record.name, cluster_id)
+            if record.name != before.record.name:
+                _refuse_in_use(connection, before.record.name, "renamed")
+            connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
+            return _one(connection, cluster_id)
+
+    def delete_cluster(self, cluster_id: int) -> None:
+        """See ``ClusterStore.delete_cluster``."""
+        with self._store.writing() as (connection, _):
+            before = _one(connection, cluster_id)
+            _refuse_in_use(connection, before.record.name, "deleted")
+            connection.execute(delete(clusters).where(clusters.c.id == cluster_id))
+
+    def set_health(self, cluster_id: int, **columns: object) -> None:
+        """See ``ClusterStore.set_health``."""
+        values = {
+            ("probe_json" if name == "probe" else name): (
+                _encode(value) if name == "probe" else value
+            )
+            for name, value in columns.items()
+        }
+        with self._store.writing() as (connection, _):
+            connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
+
+    def busy_clusters(self) -> list[int]:
+        """See ``ClusterStore.busy_clusters``."""
+        wanted = (
+            select(remote_jobs.c.cluster_id)
+            .distinct()
+            .where(remote_jobs.c.job_id == jobs.c.id, or_(_UNFINISHED, _NOT_FETCHED))
+        )
+        with self._store.reading() as connection:
+            return sorted(int(row.cluster_id) for row in connection.execute(wanted))
+
+    def unfinished_on(self, name: str, limit: int) -> list[int]:
+        """See ``ClusterStore.unfinished_on``."""
+        with self._store.reading() as connection:
+            return _unfinished(connection, name, limit)
+
+    def remote_rows(
+        self,
+        name: str,
+        states: Iterable[JobState],
+        *,
+        due: float | None = None,
+        limit: int = 100_000,
+    ) -> list[Row]:
+        """See ``ClusterStore.remote_rows``."""
+        conditions = [jobs.c.cluster == name, jobs.c.state.in_(list(states))]
+        if due is not None:
+            conditions.append(or_(jobs.c.next_try_at.is_(None), jobs.c.next_try_at <= due))
+        wanted = select(jobs).where(*conditions).order_by(jobs.c.id).limit(limit)
+        with self._store.reading() as connection:
+            return [dict(row) for row in connection.execute(wanted).mappings()]
+
+    def remote(self, job_id: int) -> RemoteJob:
+        """See ``ClusterStore.remote``."""
+        found = self.remotes([job_id]).get(job_id)
+        if found is None:
+            raise NotFound(f"job {job_id} is not on a cluster", field="id")
+        return found
+
+    def remotes(self, job_ids: Iterable[int]) -> dict[int, RemoteJob]:
+        """See ``ClusterStore.remotes``."""
+        ids = list(job_ids)
+        found: dict[int, RemoteJob] = {}
+        with self._store.reading() as connection:
+            for at in range(0, len(ids), _AT_ONCE):
+                wanted = remote_jobs.c.job_id.in_(ids[at : at + _AT_ONCE])
+                rows = connection.execute(select(remote_jobs).where(wanted)).mappings()
+                found |= {int(row["job_id"]): _remote(row) for row in rows}
+        return found
+
+    def remote_by_scheduler_id(self, cluster_id: int, scheduler_id: int) -> list[RemoteJob]:
+        """See ``ClusterStore.remote_by_scheduler_id``."""
+        wanted = select(remote_jobs).where(
+            remote_jobs.c.cluster_id == cluster_id, remote_jobs.c.scheduler_id == scheduler_id
+        )
+        with self._store.reading() as connection:
+            return [_remote(row) for row in connection.execute(wanted).mappings()]
+
+    def uncollected(self, name: str, limit: int) -> list[Row]:
+        """See ``ClusterStore.uncollected``."""
+        wanted = (
+            select(jobs)
+            .where(jobs.c.cluster == name, remote_jobs.c.job_id == jobs.c.id, _NOT_FETCHED)
+            .order_by(jobs.c.id)
+            .limit(limit)
+        )
+        with self._store.reading() as connection:
+            return [dict(row) for row in connection.execute(wanted).mappings()]
+
+    def evidence_of(self, job_ids: Iterable[int]) -> dict[int, list[Observation]]:
+        """See ``ClusterStore.evidence_of``."""
+        ids = list(job_ids)
+        found: dict[int, list[Observation]] = {job_id: [] for job_id in ids}
+        with self._store.reading() as connection:
+            for at in range(0, len(ids), _AT_ONCE):
+                wanted = (
+                    select(evidence.c.job_id, evidence.c.observation_json)
+                    .where(evidence.c.job_id.in_(ids[at : at + _AT_ONCE]))
+                    .order_by(evidence.c.seq)
+                )
+                for job_id, document in connection.execute(wanted):
+                    found[int(job_id)].append(Observation(**json.loads(document)))
+        return found
+
+    def next_poll(self) -> int:
+        """See ``ClusterStore.next_poll``."""
+        with self._store.writing() as (connection, _):
+            return int(connection.execute(_POLL).scalar_one())
+
+    def commit(self, changes: Sequence[JobChange]) -> list[int]:
+        """See ``ClusterStore.commit``."""
+        done: list[int] = []
+        with self._store.writing() as (connection, made):
+            for change in changes:
+                if not _moved(connection, made, change):
+                    continue
+                if change.remote:
+                    _change_remote(connection, change.job_id, change.remote)
+                for seen in change.evidence:
+                    connection.execute(insert(evidence), _evidence(change.job_id, seen))
+                done.append(change.job_id)
+        return done
+
+    def insert_adopted(self, job: NewJob, remote: Mapping[str, Any]) -> int:
+        """See ``ClusterStore.insert_adopted``."""
+        with self._store.writing() as (connection, made):
+            known = connection.execute(
+                select(remote_jobs.c.job_id).where(
+                    remote_jobs.c.cluster_id == remote["cluster_id"],
+                    remote_jobs.c.scheduler_id == remote["scheduler_id"],
+                    remote_jobs.c.job_id == jobs.c.id,
+                    jobs.c.created_at >= remote["handed_over_at"] - 86_400.0,
+                )
+            ).scalar()
+            if known is not None:
+                raise Conflict(
+                    f"this is job {known} already", hint="`jobs.get` shows it", field="job_id"
+                )
+            job_id = insert_job(connection, made, job)
+            connection.execute(insert(remote_jobs), dict(remote, job_id=job_id))
+            return job_id
+
+
+def _encode(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _one(connection: Connection, wanted: int | str) -> Cluster:
+    column = clusters.c.id if isinstance(wanted, int) else clusters.c.name
+    found = connection.execute(select(clusters).where(column == wanted)).mappings().first()
+    if found is None:
+        raise NotFound(
+            f"there is no cluster {wanted}", hint="`clusters.list` shows them", field="cluster"
+        )
+    return _cluster(found)
+
+
+def _cluster(row: RowMapping) -> Cluster:
+    stored = json.loads(row["record_json"])
+    known = {f.name for f in fields(ClusterRecord)}
+    values = {name: value for name, value in stored.items() if name in known}
+    values["setup_commands"] = tuple(values.get("setup_commands", ()))
+    return Cluster(
+        id=int(row["id"]),
+        record=ClusterRecord(**values),
+        last_error=row["last_error"],
+        unreachable_since=row["unreachable_since"],
+        polled_at=row["polled_at"],
+        probe=json.loads(row["probe_json"]),
+    )
+
+
+def _remote(row: RowMapping) -> RemoteJob:
+    values: dict[str, Any] = {str(n): value for n, value in row.items() if n != "end_json"}
+    for name in ("adopted", "rests_on_words", "collected"):
+        values[name] = bool(values[name])
+    return RemoteJob(**values, end=json.loads(row["end_json"]))
+
+
+def _refuse_name(connection: Connection, name: str, but: int | None) -> None:
+    other = connection.execute(
+        select(clusters.c.id).where(clusters.c.name == name, clusters.c.id.is_distinct_from(but))
+    ).scalar()
+    if other is not None:
+        raise Conflict(f"there is a cluster {name} already", field="name")
+
+
+def _refuse_in_use(connection: Connection, name: str, what: str) -> None:
+    using = _unfinished(connection, name, 10)
+    if using:
+        numbers = ", ".join(map(str, using))
+        raise Conflict(
+            f"{name} cannot be {what}: jobs that have not ended are on it: {numbers}",
+            hint="cancel them, or wait for their end",
+            field="id",
+        )
+
+
+def _unfinished(connection: Connection, name: str, limit: int) -> list[int]:
+    wanted = (
+        select(jobs.c.id)
+        .where(jobs.c.cluster == name, _UNFINISHED)
+        .order_by(jobs.c.id)
+        .limit(limit)
+    )
+    return [int(row.id) for row in connection.execute(wanted)]
+
+
+def _moved(connection: Connection, made: list[Any], change: JobChange) -> bool:
+    for i, move in enumerate(change.moves):
+        if not apply_move(connection, made, move):
+            if i:
+                raise RuntimeError(f"a move of job {change.job_id} did not follow the one before")
+            return False
+    return True
+
+
+def _change_remote(connection: Connection, job_id: int, values: Mapping[str, Any]) -> None:
+    stored = dict(values)
+    if "end" in stored:
+        stored["end_json"] = _encode(stored.pop("end"))
+    for name in ("adopted", "rests_on_words", "collected"):
+        if name in stored:
+            stored[name] = int(stored[name])
+    connection.execute(update(remote_jobs).where(remote_jobs.c.job_id == job_id).values(stored))
+
+
+def _evidence(job_id: int, seen: Observation) -> dict[str, Any]:
+    document = {name: value for name, value in asdict(seen).items() if value not in (None, {}, "")}
+    return {
+        "job_id": job_id,
+        "source": seen.source,
+        "seen_at": seen.seen_at,
+        "poll": seen.poll,
+        "phase": seen.phase,
+        "observation_json": _encode(document),
+    }

@@ -1,0 +1,117 @@
+"""The daemon dies before or after any step of a cluster job: SLURM still gets it exactly once.
+
+A death is an exception that nothing catches, thrown from the store or the runner, followed by a
+lane that knows only what is in the database, on the disk and on the cluster. SLURM is scripted;
+the shell, the remote steps and the job script are real.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crystalmath.contract.jobs import CancelJobsParams
+from crystalmath.domain.states import TERMINAL
+from support.cluster_bench import ClusterBench, ScriptedSlurm
+
+PATIENCE_S = 60.0
+POINTS = 30
+_STORE = {"commit", "move"}
+_RUNNER = {"stage", "submit", "receipt", "queue", "receipts", "cancel", "listing", "fetch"}
+
+
+class Killed(BaseException):
+    """Not an ``Exception``: no handler of the program may take it for trouble with a step."""
+
+
+class Mortal:
+    """Passes calls on, and dies before or after the n-th call of one of ``deadly``."""
+
+    def __init__(self, inner: Any, deadly: set[str], fuse: Callable[[], bool]) -> None:
+        self._inner = inner
+        self._deadly = deadly
+        self._fuse = fuse
+
+    def __getattr__(self, name: str) -> Any:
+        target = getattr(self._inner, name)
+        if name not in self._deadly:
+            return target
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._fuse():
+                raise Killed
+            result = target(*args, **kwargs)
+            if self._fuse():
+                raise Killed
+            return result
+
+        return call
+
+
+def run_to_the_end(bench: ClusterBench, job: int, killed_at: int, cancel: bool) -> int:
+    """Turn the lane until the job ends, dying at the ``killed_at``-th point; returns the points."""
+    points = itertools.count()
+    passed = 0
+
+    def fuse() -> bool:
+        nonlocal passed
+        passed = next(points)
+        return passed == killed_at
+
+    bench.lane = bench.new_lane(
+        store=Mortal(bench.store, _STORE, fuse),
+        clusters=Mortal(bench.clusters, _STORE, fuse),
+        wrap=lambda runner: Mortal(runner, _RUNNER, fuse),
+    )
+    deadline = time.monotonic() + PATIENCE_S
+    while bench.state(job) not in TERMINAL:
+        assert time.monotonic() < deadline, (bench.state(job), bench.whys(job))
+        try:
+            bench.turn(later_s=1.0)
+        except Killed:
+            bench.lane = bench.new_lane()
+        if cancel and bench.state(job) == "RUNNING":
+            bench.service.cancel(CancelJobsParams(id=job))
+    return passed
+
+
+@pytest.mark.parametrize("cancel", [False, True], ids=["to its end", "cancelled"])
+@pytest.mark.parametrize("killed_at", range(POINTS))
+def test_one_job_whenever_the_daemon_dies(tmp_path: Path, killed_at: int, cancel: bool) -> None:
+    slurm = ScriptedSlurm(tmp_path / "slurm")
+    bench = ClusterBench(tmp_path, setup_commands=slurm.setup_commands)
+    ran = tmp_path / "ran"
+    job = bench.send(f"echo run >> {ran}; {'exec sleep 600' if cancel else 'exit 0'}")
+    with contextlib.closing(bench):
+        run_to_the_end(bench, job, killed_at, cancel)
+        assert bench.state(job) == ("CANCELLED" if cancel else "COMPLETED")
+        assert len(slurm.submitted) == 1
+        assert ran.read_text() == "run\n"
+
+
+@pytest.mark.parametrize("killed_at", range(10))
+def test_one_job_also_when_sbatch_times_out(tmp_path: Path, killed_at: int) -> None:
+    slurm = ScriptedSlurm(tmp_path / "slurm")
+    slurm.fault("timeout")
+    bench = ClusterBench(tmp_path, setup_commands=slurm.setup_commands)
+    ran = tmp_path / "ran"
+    job = bench.send(f"echo run >> {ran}")
+    with contextlib.closing(bench):
+        run_to_the_end(bench, job, killed_at, cancel=False)
+        assert bench.state(job) == "COMPLETED"
+        assert len(slurm.submitted) == 1
+        assert ran.read_text() == "run\n"
+
+
+def test_the_points_above_are_all_there_are(tmp_path: Path) -> None:
+    slurm = ScriptedSlurm(tmp_path / "slurm")
+    bench = ClusterBench(tmp_path, setup_commands=slurm.setup_commands)
+    job = bench.send("exit 0")
+    with contextlib.closing(bench):
+        assert run_to_the_end(bench, job, killed_at=-1, cancel=False) < POINTS
