@@ -188,6 +188,9 @@ class TestTheWay:
     def test_openssh_is_not_built_yet(self, shells: SshShells) -> None:
         with pytest.raises(NotImplementedYet):
             shells.shell(replace(CLUSTER, shell="openssh"))
+        report = shells.test_connection(replace(CLUSTER, shell="openssh"))
+        assert "not built yet" in report.problems[0].message
+        assert report.error is None
 
 
 class TestHostKeys:
