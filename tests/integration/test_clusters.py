@@ -268,6 +268,8 @@ def test_the_log_of_a_running_job_can_be_read(bench: ClusterBench) -> None:
     bench.until_state(job, *ENDS, step_s=1.0)
     log = bench.service.log(params)
     assert (log.text, log.eof) == ("first\nsecond\n", True)
+    scheduler = bench.service.log(LogParams(id=job, stream="scheduler"))
+    assert scheduler.path == "scheduler.log"
 
 
 def test_a_file_over_the_limit_stays_there(bench: ClusterBench) -> None:
