@@ -355,7 +355,7 @@ def test_a_second_job_in_the_same_directory_touches_nothing(
     bench.until_state(job, "RUNNING")
     where = Path(str(bench.clusters.remote(job).directory))
     bench.until((where / "ran").exists)
-    shell = bench.runners.of(bench.cluster)._on()
+    shell = bench.runners.of(bench.cluster).on()
     again = shell.run(f"cd {where}; sbatch --parsable --job-name=x job.sh", deadline_s=30.0)
     assert again.out.strip() == b"101"
     log = where / "scheduler.log"
@@ -371,7 +371,7 @@ def submit_by_hand(bench: ClusterBench, script: str) -> tuple[str, Path]:
     where = bench.root / "by hand"
     where.mkdir()
     (where / "job.sh").write_text(f"#!/bin/bash\n{script}\n")
-    shell = bench.runners.of(bench.cluster)._on()
+    shell = bench.runners.of(bench.cluster).on()
     ran = shell.run(
         f"cd '{where}'; sbatch --parsable --job-name='my relax' job.sh", deadline_s=30.0
     )
