@@ -13,11 +13,13 @@ _VOIGT: Final = ((0, 1, 2, 1, 0, 0), (0, 1, 2, 2, 2, 1))
 
 
 def voigt(tensor: Floats) -> Floats:
+    """Tensors as (xx, yy, zz, yz, xz, xy)."""
     rows, columns = _VOIGT
     return (tensor[..., rows, columns] + tensor[..., columns, rows]) / 2
 
 
 def as_ase(name: str, array: npt.NDArray[Any]) -> Any:
+    """One property: a number, a Voigt tensor, or a copy of its array."""
     if name in ("stress", "stresses"):
         return voigt(array)
     if wire.SIZES[name] == (1, 0) and array.shape == (1,):
@@ -26,6 +28,7 @@ def as_ase(name: str, array: npt.NDArray[Any]) -> Any:
 
 
 def not_given(message: str) -> Exception:
+    """Return ``PropertyNotImplementedError``."""
     from ase.calculators.calculator import PropertyNotImplementedError
 
     error: Exception = PropertyNotImplementedError(message)
