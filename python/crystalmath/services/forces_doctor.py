@@ -18,6 +18,7 @@ from typing import Any, Final
 from crystalmath.contract.forces import EngineCheck, EngineDoctorParams, EngineDoctorResult
 from crystalmath.errors import (
     CrystalMathError,
+    DeadlinePassed,
     ForcesError,
     InputRejected,
     LicenceNotAccepted,
@@ -134,7 +135,13 @@ class Doctor:
         for model in models or (None,):
             try:
                 found = self.examine(EngineDoctorParams(engine=engine, model=model), call)
-            except (InputRejected, NotFound, LicenceNotAccepted, Overloaded) as error:
+            except (
+                DeadlinePassed,
+                InputRejected,
+                LicenceNotAccepted,
+                NotFound,
+                Overloaded,
+            ) as error:
                 notes.append(f"not examined: {error.message}")
                 continue
             failed = [check for check in found.checks if check.verdict == "failed"]
