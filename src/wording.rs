@@ -1,6 +1,38 @@
 //! The daemon's sentences name methods and fields of the wire, in backticks: `` `jobs.get` ``,
 //! `` `resources.walltime_s` ``, `` `engine: emt` ``. Each client says what its own users know
-//! them by. Pure text; used by `cli`.
+//! them by; what a method is as a command is known here, for those who have nothing better. Pure text.
+
+use crate::rpc::METHODS;
+
+/// The commands, by the method that each one calls; `ID` stands for a job.
+const COMMANDS: [(&str, &str); 26] = [
+    ("codes.list", "codes"),
+    ("codes.read_output", "read PATH"),
+    ("forces.doctor", "engines doctor ENGINE"),
+    ("forces.engines", "engines"),
+    ("forces.environments", "engines environments"),
+    ("forces.evaluate", "engines evaluate ENGINE FILE"),
+    ("forces.gc", "engines gc"),
+    ("forces.install", "engines install ENGINE"),
+    ("forces.models", "engines models ENGINE"),
+    ("forces.relax", "engines relax ENGINE FILE"),
+    ("forces.serve", "engines serve ENGINE --ipi ADDRESS"),
+    ("forces.stop", "engines stop NAME"),
+    ("forces.workers", "engines workers"),
+    ("jobs.cancel", "cancel ID"),
+    ("jobs.continue", "continue ID"),
+    ("jobs.delete", "delete ID"),
+    ("jobs.files", "files ID"),
+    ("jobs.get", "show ID"),
+    ("jobs.import_results", "import PATH"),
+    ("jobs.list", "jobs"),
+    ("jobs.log", "log ID"),
+    ("jobs.read_file", "cat ID FILE"),
+    ("jobs.rerun", "rerun ID"),
+    ("jobs.submit", "submit"),
+    ("system.doctor", "doctor"),
+    ("rpc.discover", "call rpc.discover"),
+];
 
 /// Replace every name in backticks for which `say` knows a better one. It gets the name, and the
 /// value that stands behind it if there is one.
@@ -27,9 +59,40 @@ pub fn replace_names(text: &str, say: impl Fn(&str, Option<&str>) -> Option<Stri
     said
 }
 
+/// The command that calls a method, about this job if one is named.
+#[must_use]
+pub fn command(method: &str, job: Option<i64>) -> Option<String> {
+    let known = COMMANDS.iter().find(|known| known.0 == method);
+    match (known, job) {
+        (Some((_, command)), Some(job)) => Some(format!(
+            "crystalmath {}",
+            command.replace("ID", &job.to_string())
+        )),
+        (Some((_, command)), None) => Some(format!("crystalmath {command}")),
+        (None, _) => METHODS
+            .iter()
+            .any(|info| info.name == method)
+            .then(|| format!("crystalmath call {method}")),
+    }
+}
+
+/// A sentence in which methods are the commands that call them.
+#[must_use]
+pub fn with_commands(text: &str) -> String {
+    replace_names(text, |name, _| command(name, None))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::replace_names;
+    use super::{replace_names, with_commands};
+
+    #[test]
+    fn methods_are_commands_for_those_who_have_nothing_better() {
+        assert_eq!(
+            with_commands("see `forces.workers`, not `x`"),
+            "see `crystalmath engines workers`, not `x`"
+        );
+    }
 
     #[test]
     fn names_in_backticks_are_replaced_and_nothing_else() {

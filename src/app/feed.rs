@@ -13,7 +13,7 @@ use super::requests::Owner;
 use crate::error::IpcError;
 use crate::msg::{Effect, Link};
 use crate::rpc::types::{JobSummary, ListMeta, Page, Status};
-use crate::screens::wording::{error_text, speak};
+use crate::screens::wording::error_text;
 
 /// Rows of the first page: enough for any window, and quick.
 const FIRST_PAGE: i64 = 200;
@@ -173,7 +173,7 @@ impl Model {
         if error.kind() != "disconnected" {
             self.data.jobs.list = ListState::Failed {
                 message: error.to_string(),
-                hint: error.hint().as_deref().map(speak),
+                hint: error.hint(),
             };
             self.feed.poll_at = Some(self.data.now + RETRY_S);
             self.feed.rev = None;

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::Model;
 use crate::msg::{Action, Link};
 use crate::screens::ScreenId;
+use crate::screens::wording::speak;
 use crate::widgets::text;
 
 /// From this width on, list and detail stand side by side.
@@ -88,9 +89,9 @@ impl Model {
         let key = self.keymap.main_key(crate::msg::Action::Refresh);
         let parts = match &self.data.link {
             Link::Down { cause, hint, log } => {
-                let mut parts = vec![format!("no daemon: {cause}")];
+                let mut parts = vec![speak(&format!("no daemon: {cause}"))];
                 parts.extend(log.iter().map(|log| format!("log: {log}")));
-                let hint = hint.as_ref().map(|hint| format!("{hint}; "));
+                let hint = hint.as_deref().map(|hint| format!("{}; ", speak(hint)));
                 parts.push(format!("{}{key} tries again", hint.unwrap_or_default()));
                 parts
             }
@@ -100,10 +101,10 @@ impl Model {
             Link::Ready(_) => match &self.data.jobs.list {
                 super::ListState::Failed { message, hint } => {
                     let hint = hint.as_ref().map(|hint| format!(" ({hint})"));
-                    vec![format!(
+                    vec![speak(&format!(
                         "the list could not be read: {message}{}",
                         hint.unwrap_or_default()
-                    )]
+                    ))]
                 }
                 _ => Vec::new(),
             },
@@ -184,10 +185,6 @@ pub(super) fn hints(model: &Model, footer: Rect) -> Vec<Hint> {
     }
     let own = model.screen(model.focused());
     let own = own.map_or_else(Vec::new, |screen| screen.hints(&model.data));
-    let opens = |action: &Action| {
-        let mut specs = model.screens.iter().map(|(spec, _)| spec);
-        specs.any(|spec| spec.opened_by == Some(*action))
-    };
     let always = [Action::Palette, Action::Help];
     let room = |action: Action| {
         let key = model.keymap.main_key(action);
@@ -196,17 +193,8 @@ pub(super) fn hints(model: &Model, footer: Rect) -> Vec<Hint> {
     };
     let tail: u16 = always.iter().map(|action| room(*action)).sum();
     let mut left = footer.width.saturating_sub(tail + 1);
-    // What opens something else comes first where one looks around, last where one is at something.
-    let opening: Vec<Action> = model.actions_here().filter(opens).collect();
-    let on_tab = model.focused() == model.tab;
-    let (first, then) = if on_tab {
-        (opening, own)
-    } else {
-        (own, opening)
-    };
-    let mut fitting: Vec<Action> = first
+    let mut fitting: Vec<Action> = own
         .into_iter()
-        .chain(then)
         .filter(|action| !model.keymap.keys(*action).is_empty())
         .take_while(|action| {
             let fits = left.checked_sub(room(*action));

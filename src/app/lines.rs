@@ -7,6 +7,7 @@ use super::data::{Data, ListState, Row, is_terminal};
 use crate::msg::Link;
 use crate::rpc::types::{JobState, JobSummary};
 use crate::widgets::text;
+use crate::wording::with_commands;
 
 /// What was told last.
 #[derive(Debug, Default)]
@@ -116,7 +117,7 @@ fn away(data: &Data) -> Option<String> {
             None => format!("no daemon: {cause}"),
         },
     };
-    Some(text::clean(&words))
+    Some(text::clean(&with_commands(&words)))
 }
 
 /// What to say of a job that is new or different; nothing about steps that mean nothing to people.
@@ -159,7 +160,7 @@ fn details(job: &JobSummary, attention: Option<&String>) -> Vec<String> {
     if job.state == JobState::Failed {
         parts.extend(job.reason.as_ref().map(|reason| reason.replace('_', " ")));
     }
-    parts.extend(attention.cloned());
+    parts.extend(attention.map(|text| with_commands(text)));
     if is_terminal(&job.state) {
         let energy = job
             .science

@@ -2,38 +2,7 @@
 //! typed, what it calls a method is the command that calls it. The one place that knows both.
 
 use crate::error::IpcError;
-use crate::rpc::METHODS;
-use crate::wording::replace_names;
-
-/// The commands, by the method that each one calls; `ID` stands for a job.
-const COMMANDS: [(&str, &str); 26] = [
-    ("codes.list", "codes"),
-    ("codes.read_output", "read PATH"),
-    ("forces.doctor", "engines doctor ENGINE"),
-    ("forces.engines", "engines"),
-    ("forces.environments", "engines environments"),
-    ("forces.evaluate", "engines evaluate ENGINE FILE"),
-    ("forces.gc", "engines gc"),
-    ("forces.install", "engines install ENGINE"),
-    ("forces.models", "engines models ENGINE"),
-    ("forces.relax", "engines relax ENGINE FILE"),
-    ("forces.serve", "engines serve ENGINE --ipi ADDRESS"),
-    ("forces.stop", "engines stop NAME"),
-    ("forces.workers", "engines workers"),
-    ("jobs.cancel", "cancel ID"),
-    ("jobs.continue", "continue ID"),
-    ("jobs.delete", "delete ID"),
-    ("jobs.files", "files ID"),
-    ("jobs.get", "show ID"),
-    ("jobs.import_results", "import PATH"),
-    ("jobs.list", "jobs"),
-    ("jobs.log", "log ID"),
-    ("jobs.read_file", "cat ID FILE"),
-    ("jobs.rerun", "rerun ID"),
-    ("jobs.submit", "submit"),
-    ("system.doctor", "doctor"),
-    ("rpc.discover", "call rpc.discover"),
-];
+use crate::wording::{command, replace_names};
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
 const ARGUMENTS: [(&str, &str); 27] = [
@@ -166,21 +135,6 @@ fn speak_of(commands: Commands, text: &str, job: Option<i64>) -> String {
     replace_names(text, |name, value| {
         command(name, job).or_else(|| flag(commands, name, value))
     })
-}
-
-fn command(method: &str, job: Option<i64>) -> Option<String> {
-    let known = COMMANDS.iter().find(|known| known.0 == method);
-    match (known, job) {
-        (Some((_, command)), Some(job)) => Some(format!(
-            "crystalmath {}",
-            command.replace("ID", &job.to_string())
-        )),
-        (Some((_, command)), None) => Some(format!("crystalmath {command}")),
-        (None, _) => METHODS
-            .iter()
-            .any(|info| info.name == method)
-            .then(|| format!("crystalmath call {method}")),
-    }
 }
 
 fn flag(commands: Commands, field: &str, value: Option<&str>) -> Option<String> {

@@ -313,6 +313,10 @@ impl Screen for Jobs {
         ]
     }
 
+    fn hints(&self, data: &Data) -> Vec<Action> {
+        self.hints_for(data)
+    }
+
     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
         match event {
             Event::Act(action) => return self.act(*action, cx),

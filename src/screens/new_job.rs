@@ -15,10 +15,10 @@ use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
 use super::{Choice, Cx, Event, Handled, Picker, Screen, ViewCx};
-use crate::app::{Data, error_text};
+use crate::app::Data;
 use crate::error::IpcError;
 use crate::msg::{Action, Edit};
-use crate::rpc::types::{CodeInfo, CodesMeta, DryRun, Page};
+use crate::rpc::types::DryRun;
 use crate::submission::Source;
 use crate::widgets::input::TextLine;
 use files::Files;
@@ -56,7 +56,7 @@ pub struct NewJob {
     form: Form,
     /// The field with the cursor; one after the last is the button.
     cursor: usize,
-    /// The user has done something with this form.
+    /// Whether anything was done in the form.
     touched: bool,
     /// What stood in the field that is written in, to go back to.
     editing: Option<TextLine>,
@@ -100,9 +100,9 @@ impl NewJob {
         if self.step == Step::File {
             return Handled::No;
         }
+        self.touched = true;
         // The mouse may ask for something while a field is written in; what is written stays.
         self.editing = None;
-        self.touched = true;
         let half = (isize::from(cx.area().height.cast_signed()) / 2).max(1);
         match action {
             Action::Down | Action::NextPane => self.move_by(1, cx),
@@ -263,33 +263,13 @@ impl NewJob {
         self.check(cx);
     }
 
-    /// To the first thing that is open: the code, else what it is to do.
+    /// Put the cursor on the first thing that is open: the code, else what it is to do.
     fn go_to_open(&mut self) {
         let open =
             self.form.fields.iter().position(|field| {
                 matches!(field.spec.kind, Kind::Choice(_)) && field.input.is_empty()
             });
         self.cursor = open.unwrap_or(0);
-    }
-
-    fn take_codes(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
-        match result {
-            Ok(value) => {
-                let page: Page<CodeInfo, CodesMeta> =
-                    serde_json::from_value(value.clone()).unwrap_or_default();
-                self.form.take_codes(page.data);
-                self.codes_error = None;
-                if self.step == Step::Form {
-                    // They may come after the file was chosen.
-                    if !self.touched {
-                        self.go_to_open();
-                    }
-                    self.check(cx);
-                }
-            }
-            Err(error) => self.codes_error = Some(error_text(error)),
-        }
-        cx.redraw();
     }
 
     fn reply(&mut self, slot: &str, tag: i64, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
@@ -391,8 +371,8 @@ impl NewJob {
     /// A click puts the cursor there; where it is already, it does what Enter does.
     fn click_field(&mut self, index: usize, cx: &mut Cx<'_>) {
         let again = index == self.cursor && self.editing.is_none();
-        self.touched = true;
         self.editing = None;
+        self.touched = true;
         self.go(index, cx);
         if again {
             self.enter(cx);

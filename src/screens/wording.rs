@@ -4,7 +4,7 @@
 use super::units;
 use crate::error::IpcError;
 use crate::msg::Action;
-use crate::wording::replace_names;
+use crate::wording::{command, replace_names};
 
 /// What calls a method here.
 const METHODS: [(&str, Action); 7] = [
@@ -38,7 +38,9 @@ const FIELDS: [(&str, &str); 6] = [
 #[must_use]
 pub fn speak(text: &str) -> String {
     replace_names(text, |name, value| {
-        let known = method(name).or_else(|| field(name))?;
+        let here = method(name).or_else(|| field(name));
+        // What this UI does not do, the command line does.
+        let known = here.or_else(|| command(name, None))?;
         Some(match value {
             Some(value) => format!("{known}: {}", plain(value)),
             None => known,
@@ -98,6 +100,10 @@ mod tests {
             ("wants `inputs.fmax_ev_per_a`", "wants `fmax`"),
             ("`engine: emt`", "`engine: emt`"),
             ("`jobs.files` lists them", "`Files` lists them"),
+            (
+                "`codes.read_output` reads it",
+                "`crystalmath read PATH` reads it",
+            ),
             ("nothing here", "nothing here"),
         ] {
             assert_eq!(speak(text), words);

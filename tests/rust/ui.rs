@@ -5,12 +5,14 @@
 mod actions;
 mod clock;
 mod commands;
+mod engines;
 mod filter;
 mod fuzz;
 mod job;
 mod job_gone;
 mod job_log;
 mod jobs;
+mod late_codes;
 mod lines;
 mod link;
 mod mouse;

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -90,6 +92,11 @@ class Screen:
         """Type a text, letter by letter."""
         self._run("send-keys", "-l", text)
 
+    def click(self, column: int, row: int) -> None:
+        """Press and release the left button there, counted from 0."""
+        for end in "Mm":
+            self.type(f"\x1b[<0;{column + 1};{row + 1}{end}")
+
     def text(self, *, colours: bool = False) -> str:
         """What is on the screen; ``colours`` keeps the attributes."""
         return self._run("capture-pane", "-p", *(["-e"] if colours else []))
@@ -104,26 +111,54 @@ class Screen:
 
     def see(self, *wanted: str, gone: tuple[str, ...] = (), timeout_s: float = PATIENCE_S) -> str:
         """Wait until all the texts are on the screen, and none of ``gone`` is; return it."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            text = self.text()
-            if all(one in text for one in wanted) and not any(one in text for one in gone):
-                return text
-            if time.monotonic() >= deadline:
-                raise AssertionError(
-                    f"not on the screen in {timeout_s:g} s: {wanted}; still there: {gone}\n{text}"
-                )
-            time.sleep(0.05)
+
+        def found(text: str) -> str | None:
+            shown = all(one in text for one in wanted) and not any(one in text for one in gone)
+            return text if shown else None
+
+        return self._poll(found, f"{wanted} without {gone}", timeout_s)
+
+    def see_match(
+        self, pattern: str, *, gone: tuple[str, ...] = (), timeout_s: float = PATIENCE_S
+    ) -> str:
+        """Wait until the pattern fits the screen, and none of ``gone`` is on it; return it."""
+
+        def found(text: str) -> str | None:
+            shown = re.search(pattern, text) and not any(one in text for one in gone)
+            return text if shown else None
+
+        return self._poll(found, f"{pattern!r} without {gone}", timeout_s)
 
     def see_row(self, *words: str, timeout_s: float = PATIENCE_S) -> str:
         """Wait for a line that holds all the words; return it."""
+
+        def found(text: str) -> str | None:
+            lines = (line for line in text.split("\n") if all(word in line for word in words))
+            return next(lines, None)
+
+        return self._poll(found, f"a line with {words}", timeout_s)
+
+    def collect(self, pattern: str, *, until: str, timeout_s: float = PATIENCE_S) -> list[str]:
+        """What the pattern's group fits, each new value once, until a text is on the screen."""
+        values: list[str] = []
+
+        def found(text: str) -> str | None:
+            if until in text:
+                return text
+            values.extend(one for one in re.findall(pattern, text) if one not in values)
+            return None
+
+        self._poll(found, repr(until), timeout_s)
+        return values
+
+    def _poll(self, found: Callable[[str], str | None], what: str, timeout_s: float) -> str:
         deadline = time.monotonic() + timeout_s
         while True:
-            for line in self.lines():
-                if all(word in line for word in words):
-                    return line
+            text = self.text()
+            if (answer := found(text)) is not None:
+                return answer
             if time.monotonic() >= deadline:
-                raise AssertionError(f"no line with {words} in {timeout_s:g} s\n{self.text()}")
+                raise AssertionError(f"not on the screen in {timeout_s:g} s: {what}\n{text}")
             time.sleep(0.05)
 
     def leave(self) -> str:
@@ -133,6 +168,10 @@ class Screen:
             with contextlib.suppress(AssertionError):
                 return self.see(f"{ENDED} 0", timeout_s=3.0)
         return self.see(f"{ENDED} 0")
+
+    def vanish(self) -> None:
+        """Take the terminal away, as a cut connection or a crashed terminal does."""
+        os.kill(int(self._run("display-message", "-p", "#{pid}")), signal.SIGKILL)
 
     def program_pid(self) -> int:
         """Pid of the UI: what runs below the window's shell."""

@@ -72,9 +72,11 @@ def test_the_scf_is_plotted_while_it_runs(
         submit(ui, deck)
         ui.see("running")
         ui.keys("Tab", "Tab")
-        plot = ui.see("[Plots]", "[scf", "running", timeout_s=_PW_S)
-        assert "Ry" in plot or "eV" in plot, "the axis has its unit"
-        ui.see("completed", timeout_s=_PW_S)
+        plot = ui.see("[Plots]", "[scf_accuracy]", "running", timeout_s=_PW_S)
+        assert "/ Ry" in plot, "the axis has its unit"
+        seen = ui.collect(r"last: (\S+)", until="completed", timeout_s=_PW_S)
+        assert len(seen) >= 2, "the curve grows while it runs"
+        assert float(seen[-1]) < float(seen[0])
 
 
 def test_job_done_without_convergence_is_a_failure(

@@ -45,3 +45,16 @@ def mace_models(homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 @pytest.fixture(scope="session")
 def mace_model(mace_models: list[Path]) -> Path:
     return mace_models[0]
+
+
+@pytest.fixture(scope="session")
+def trained_model(homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    python = homes["mace"] / "bin" / "python"
+    script = ROOT / "tests" / "support" / "train_mace.py"
+    # with threads it takes six times as much work, and longer
+    subprocess.run(
+        [python, "-I", script, folder],
+        check=True, capture_output=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    return folder / "copper.model"

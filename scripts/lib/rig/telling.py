@@ -60,8 +60,10 @@ class Teller:
 def serve(path: str, engine: Engine, changes: JobEvents) -> None:
     """Change jobs as asked, one connection after the other."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(path)
+    early = f"{path}~"
+    listener.bind(early)
     listener.listen()
+    Path(early).rename(path)  # who sees the path can connect
     while True:
         connection, _ = listener.accept()
         with connection, connection.makefile("rb") as lines:

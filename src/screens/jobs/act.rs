@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{ColumnId, Jobs, PICK_COLUMNS, PICK_COPY, TextLine};
-use crate::app::{Command, Data, Row};
+use crate::app::{Command, Data, Row, is_terminal};
 use crate::msg::{Action, Link, Program, Tone};
-use crate::screens::{Choice, Cx, Handled, Picker, ScreenId, Subject};
+use crate::rpc::types::JobState;
+use crate::screens::{Choice, Cx, Handled, Picker, Screen as _, ScreenId, Subject};
 
 impl Jobs {
     pub(super) fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
@@ -39,6 +40,25 @@ impl Jobs {
             action => return self.act_on_view(action, cx),
         }
         Handled::Yes
+    }
+
+    /// What is of use now: here new jobs begin, and the rest needs rows that it fits.
+    pub(super) fn hints_for(&self, data: &Data) -> Vec<Action> {
+        let states: Vec<_> = self
+            .targets()
+            .iter()
+            .filter_map(|id| Some(&data.jobs.get(*id)?.job.state))
+            .collect();
+        let ended = states.iter().any(|state| is_terminal(state));
+        let going_on = |state: &&JobState| !is_terminal(state) && **state != JobState::Cancelling;
+        let of_use = |action: &Action| match action {
+            Action::Filter => !data.jobs.is_empty(),
+            Action::Cancel => states.iter().any(going_on),
+            Action::Rerun | Action::Delete => ended,
+            _ => !states.is_empty(),
+        };
+        let own = self.actions().iter().copied().filter(of_use);
+        std::iter::once(Action::New).chain(own).collect()
     }
 
     fn act_on_view(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {

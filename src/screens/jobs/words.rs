@@ -2,6 +2,7 @@
 
 use crate::app::{Data, Mark, Row};
 use crate::rpc::types::{JobState, JobSummary, ScienceAxisStatus};
+use crate::screens::wording::speak;
 use crate::theme::{Glyphs, Role, Theme};
 use crate::widgets::text;
 
@@ -37,7 +38,7 @@ pub fn state_look(row: &Row, glyphs: &Glyphs) -> (&'static str, Role) {
 #[must_use]
 pub fn attention(job: &JobSummary) -> Option<String> {
     if let Some(attention) = &job.attention {
-        return Some(attention.clone());
+        return Some(speak(attention));
     }
     let silent = job.state == JobState::Completed
         && (job.science.status == ScienceAxisStatus::NotConverged

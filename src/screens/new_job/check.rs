@@ -8,7 +8,7 @@ use super::{MORE, NewJob, Step};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Tone;
-use crate::rpc::types::{Reply, SubmitResult};
+use crate::rpc::types::{CodeInfo, CodesMeta, Page, Reply, SubmitResult};
 use crate::screens::wording::speak;
 use crate::screens::{Cx, ScreenId, Subject};
 use crate::submission::Kind;
@@ -19,6 +19,39 @@ pub const CHECK: &str = "check";
 pub const SUBMIT: &str = "submit";
 
 impl NewJob {
+    /// The codes may come after the form was opened, and again after a reconnect; they change its
+    /// fields.
+    pub(super) fn take_codes(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
+        match result {
+            Ok(value) => {
+                let page: Page<CodeInfo, CodesMeta> =
+                    serde_json::from_value(value.clone()).unwrap_or_default();
+                let here = self.field().map(|field| field.key.clone());
+                self.form.take_codes(page.data);
+                self.codes_error = None;
+                if self.step == Step::Form {
+                    self.keep_place(here.as_deref());
+                    self.check(cx);
+                }
+            }
+            Err(error) => self.codes_error = Some(error_text(error)),
+        }
+        cx.redraw();
+    }
+
+    /// The fields are others: stay in the field with this key, or on the button.
+    fn keep_place(&mut self, key: Option<&str>) {
+        if !self.touched {
+            self.go_to_open();
+            return;
+        }
+        let fields = &self.form.fields;
+        let at = key.map_or(Some(fields.len()), |key| {
+            fields.iter().position(|field| field.key == key)
+        });
+        self.cursor = at.unwrap_or(self.cursor).min(fields.len());
+    }
+
     /// Something has changed: let the daemon look at it.
     pub(super) fn check(&mut self, cx: &mut Cx<'_>) {
         self.version += 1;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::rpc::types::CodeInfo;
 use crate::screens::units;
+use crate::screens::wording::speak;
 
 /// What a field takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +103,7 @@ fn spec(name: &str, property: &Value, required: bool, schema: &Map<String, Value
         default: default.map(plain),
         required,
         bounds: bounds(core),
-        help: text("description").replace('`', ""),
+        help: speak(&text("description")).replace('`', ""),
     }
 }
 

@@ -1,9 +1,10 @@
-"""Bad weather: a daemon that is killed, changing windows, no colour, slow links, large logs."""
+"""Bad weather: changing windows, no colour, slow links, large logs, an end from outside."""
 
 from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
 import signal
 import sys
@@ -15,33 +16,9 @@ from e2e.conftest import Terminal
 from e2e.ui.conftest import Open
 from e2e.ui.test_work import submit_script
 from support.daemon import ROOT, wait_until
-from support.screen import ENDED
+from support.screen import ENDED, PATIENCE_S
 
 MIB = 1024 * 1024
-
-
-def daemon_pid(terminal: Terminal) -> int:
-    return int(terminal.daemon.call("system.hello", {"client": "test"})["pid"])
-
-
-def test_a_daemon_that_is_killed_comes_back(
-    terminal: Terminal, screen: Open, tmp_path: Path
-) -> None:
-    gate = tmp_path / "gate"
-    submit_script(terminal, tmp_path, f"while [ ! -e {gate} ]; do sleep 0.05; done; echo done")
-    ui = screen(cols=120, rows=40)
-    ui.see("live")
-    ui.see_row("work", "running")
-    first = daemon_pid(terminal)
-    os.kill(first, signal.SIGSTOP)  # no reconnect before the old rows were looked at
-    os.kill(first, signal.SIGKILL)
-    text = ui.see("work", gone=("● live",))
-    assert "work" in text, "the old rows stay"
-    ui.see("live")  # the UI has started another one
-    assert daemon_pid(terminal) != first
-    ui.see_row("work", "running")
-    gate.touch()
-    ui.see_row("work", "completed")
 
 
 def test_a_small_window_says_what_still_works(screen: Open) -> None:
@@ -92,6 +69,8 @@ def test_a_slow_link_stays_usable(terminal: Terminal, screen: Open, tmp_path: Pa
     ui.type("name~job7")
     ui.see_row("job7", "completed")
     ui.keys("Escape")
+    # Esc and a letter that arrive together are one key, as in every terminal.
+    ui.see("Jobs 30", "job17", gone=("Esc leave", "filter:"))  # the cursor is where it was
     ui.leave()
 
 
@@ -112,9 +91,36 @@ def test_a_log_of_a_gigabyte(terminal: Terminal, screen: Open, tmp_path: Path) -
     ui.see("needle in the tail", "tail 2000")
     ui.keys("g")
     ui.see("head 1", gone=("tail 2000",))
+    ui.keys("/")
+    ui.type("head 1500")
+    ui.keys("Enter")
+    ui.see("head 1499", "head 1500", "head 1501")  # found with the lines around it
     ui.keys("G")
     ui.see("needle in the tail")
     status = Path(f"/proc/{ui.program_pid()}/status").read_text(encoding="ascii")
     resident = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert resident is not None
     assert int(resident[1]) * 1024 < 100 * MIB
+
+
+def test_an_end_from_outside_leaves_the_terminal_as_it_was(screen: Open) -> None:
+    ui = screen()
+    ui.see("No jobs yet", "live")
+    os.kill(ui.program_pid(), signal.SIGTERM)
+    ui.see(ENDED, gone=("No jobs yet",))
+    ui.type("echo it is $((40 + 2))")
+    ui.keys("Enter")
+    ui.see("it is 42")
+
+
+@pytest.mark.parametrize("before", [(), ("setsid",)], ids=["hang-up", "no-signal"])
+def test_without_a_terminal_the_program_ends(screen: Open, before: tuple[str, ...]) -> None:
+    ui = screen(before=before)
+    ui.see("No jobs yet", "live")
+    program = os.pidfd_open(ui.program_pid())
+    try:
+        ui.vanish()
+        ended, _, _ = select.select([program], [], [], PATIENCE_S)
+        assert ended, "the program still runs"
+    finally:
+        os.close(program)

@@ -106,6 +106,9 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     let mut ui = Ui::new(SIZE);
     super::new_job::form(&mut ui);
     everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
+    super::engines::open(&mut ui);
+    everywhere.extend(offered(&mut ui));
     for info in Action::all() {
         assert!(
             everywhere.contains(&info.action),
@@ -192,4 +195,46 @@ fn wrong_changes_of_keys_are_all_reported() {
     ] {
         assert!(text.contains(words), "{words} in\n{text}");
     }
+}
+
+/// The last line of the picture.
+fn footer(ui: &Ui) -> String {
+    ui.picture(SIZE).lines().last().unwrap().to_owned()
+}
+
+#[test]
+fn the_footer_shows_what_is_of_use_here() {
+    let mut ui = Ui::of(&some_jobs(), SIZE);
+    let text = footer(&ui);
+    assert!(text.contains("a new"), "{text}");
+    assert!(text.contains("Enter open"), "{text}");
+    // The newest one runs: it can be cancelled, and not be removed.
+    assert!(text.contains("c cancel"), "{text}");
+    assert!(!text.contains("d delete"), "{text}");
+    ui.keys(&["G"]);
+    let text = footer(&ui);
+    assert!(!text.contains("c cancel"), "{text}");
+    assert!(text.contains("d delete"), "{text}");
+    ui.keys(&["enter"]);
+    let text = footer(&ui);
+    assert!(!text.contains("a new"), "{text}");
+    assert!(text.contains("r rerun"), "{text}");
+    let text = footer(&Ui::of(&[], SIZE));
+    assert!(text.contains("a new"), "{text}");
+    assert!(!text.contains("Enter open"), "{text}");
+}
+
+#[test]
+fn names_of_the_wire_are_not_shown() {
+    let mut ui = Ui::new(SIZE);
+    ui.send(super::ready("one"));
+    ui.answer("events.subscribe", Err(super::not_built()));
+    let mut error = super::refused("database", "see `jobs.list`");
+    if let crystalmath::error::IpcError::Rpc { data, .. } = &mut error {
+        data["hint"] = "ask `codes.read_output`".into();
+    }
+    ui.answer("jobs.list", Err(error));
+    let text = ui.picture(SIZE);
+    assert!(text.contains("see `Jobs`"), "{text}");
+    assert!(text.contains("ask `crystalmath read PATH`"), "{text}");
 }

@@ -57,7 +57,7 @@ fn entries() -> Vec<Entry> {
 }
 
 /// The screen, with the directory asked for.
-fn open(ui: &mut Ui) {
+pub fn open(ui: &mut Ui) {
     ui.model.data.client = Client {
         directory: "/work".into(),
         home: Some("/home/me".into()),
@@ -69,7 +69,7 @@ fn open(ui: &mut Ui) {
     ui.keys(&["a"]);
 }
 
-fn listed(ui: &mut Ui) -> std::path::PathBuf {
+pub fn listed(ui: &mut Ui) -> std::path::PathBuf {
     let found = ui.effects.iter().rev().find_map(|effect| match effect {
         Effect::ListDirectory { id, path } => Some((*id, path.clone())),
         _ => None,
@@ -82,7 +82,7 @@ fn listed(ui: &mut Ui) -> std::path::PathBuf {
     path
 }
 
-fn looked(ui: &mut Ui, result: Result<Kind, String>) -> std::path::PathBuf {
+pub fn looked(ui: &mut Ui, result: Result<Kind, String>) -> std::path::PathBuf {
     let found = ui.effects.iter().rev().find_map(|effect| match effect {
         Effect::LookAtFile { id, path } => Some((*id, path.clone())),
         _ => None,
