@@ -84,6 +84,10 @@ def test_mace_and_dispersion_are_the_sum_of_both(make: Any, mace_model: Path) ->
     atoms.calc = both
     assert np.allclose(atoms.get_stress(voigt=False), found["stress"], rtol=1e-12, atol=1e-14)
     assert abs(alone[1]["energy"]) > 0.1  # the dispersion is there
+    with_rpbe = make("mace+dftd3", model=mace_model, dftd3={"model": "rpbe"})
+    rpbe = make("dftd3", model="rpbe").get_potential_energy(atoms)
+    assert with_rpbe.get_potential_energy(atoms) == pytest.approx(alone[0]["energy"] + rpbe)
+    assert abs(rpbe - alone[1]["energy"]) > 0.1  # another functional, other parameters
 
 
 def test_a_committee_of_three_files(make: Any, mace_models: list[Path]) -> None:
