@@ -114,7 +114,7 @@ pub enum Command {
     /// Look for what is wrong with this installation
     Doctor,
     /// List the codes and what each can do here
-    Codes,
+    Codes(codes::Args),
     /// Force engines: install, evaluate, workers, checks
     Engines(Box<engines::Args>),
     /// Print the completions of a shell
@@ -162,7 +162,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Cat(args) => cat::run(session, &args),
         Command::Call(args) => call::run(session, &args),
         Command::Doctor => doctor::run(session),
-        Command::Codes => codes::run(session),
+        Command::Codes(args) => codes::run(session, &args),
         Command::Engines(args) => engines::run(session, &args),
         Command::Completions(args) => completions::run(session, &args, Cli::command()),
         Command::Man(args) => man::run(session, &args, Cli::command()),

@@ -33,6 +33,7 @@ from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.services.codes import CodesService
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.forces import ForcesParts, ForcesService
+from crystalmath.services.forces_fingerprints import Fingerprints
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
@@ -145,11 +146,13 @@ class CrystalController:
                 end_unrecorded=self._pump.end_unrecorded,
             )
         )
+        fingerprints = Fingerprints(self._places.fingerprints)
         self._pool = Pool(
             Processes(self._places),
             settings.forces_limits,
             door_path(settings.socket_path),
             driver=_driver(),
+            recall=fingerprints.learnt,
         )
         self.forces = ForcesService(
             ForcesParts(
@@ -159,6 +162,7 @@ class CrystalController:
                 read=desk.read_structure,
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
+                fingerprints=fingerprints,
             )
         )
 

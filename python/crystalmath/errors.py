@@ -14,7 +14,8 @@
     │   ├── EnvironmentUnbuildable · EnvironmentBroken · LicenceNotAccepted
     │   └── ExtensionDied · CallCycle · RemoteError
     ├── ForcesError
-    │   └── WorkerDied · WorkerTimeout · OutOfMemory · UnsupportedSpecies · BadResult
+    │   ├── WorkerDied · WorkerTimeout · OutOfMemory · UnsupportedSpecies · BadResult
+    │   └── EngineChanged
     ├── DatabaseError                    -32001
     ├── SshError                         -32002
     │   └── Unreachable · AuthRefused · HostKeyUnknown · HostKeyChanged · TransferFailed
@@ -185,6 +186,12 @@ class UnsupportedSpecies(ForcesError):
 
 class BadResult(ForcesError):
     kind = "bad_result"
+
+
+class EngineChanged(ForcesError):
+    """An engine gives other numbers than when it was examined."""
+
+    kind = "engine_changed"
 
 
 class DatabaseError(CrystalMathError):

@@ -57,6 +57,13 @@ pub enum Command {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
+    dispatch(session, args).map_err(|failure| match failure {
+        Failure::Ipc(error) => Failure::Engines(error),
+        other => other,
+    })
+}
+
+fn dispatch(session: &Session, args: &Args) -> Outcome {
     match args.command.as_ref().unwrap_or(&Command::List) {
         Command::List => list::run(session),
         Command::Install(args) => install::run(session, args),

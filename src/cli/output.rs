@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use serde_json::{Value, json};
 
-use super::wording;
+use super::wording::{self, Commands};
 use crate::error::IpcError;
 
 /// Exit code of a wrong command line or an unusable argument.
@@ -20,6 +20,8 @@ pub type Outcome = Result<u8, Failure>;
 pub enum Failure {
     /// The daemon's answer, or the way to it.
     Ipc(IpcError),
+    /// The same, of a command below `engines`, whose arguments have other names.
+    Engines(IpcError),
     /// The same, for somebody who has typed the words of the wire.
     Wire(IpcError),
     /// An argument that cannot be used.
@@ -65,8 +67,12 @@ impl Failure {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Unfinished { exit, .. } => *exit,
-            Self::Ipc(error) | Self::Wire(error) if wording::blames_argument(error) => USAGE,
-            Self::Ipc(_) | Self::Wire(_) | Self::Io(..) => 1,
+            Self::Ipc(error) | Self::Engines(error) | Self::Wire(error)
+                if wording::blames_argument(error) =>
+            {
+                USAGE
+            }
+            Self::Ipc(_) | Self::Engines(_) | Self::Wire(_) | Self::Io(..) => 1,
             Self::BrokenPipe => 0,
         }
     }
@@ -75,17 +81,8 @@ impl Failure {
     #[must_use]
     pub fn document(&self) -> Value {
         let mut error = match self {
-            Self::Ipc(error) => {
-                let mut document = ipc_document(error);
-                if let IpcError::Rpc { .. } = error {
-                    document["message"] = json!(wording::faults(error).join("; "));
-                    document["hint"] = json!(wording::hint(error));
-                }
-                if let Some(argument) = error.field().and_then(wording::argument) {
-                    document["argument"] = json!(argument);
-                }
-                document
-            }
+            Self::Ipc(error) => spoken_document(Commands::Jobs, error),
+            Self::Engines(error) => spoken_document(Commands::Engines, error),
             Self::Wire(error) => ipc_document(error),
             Self::Usage { message, hint } => {
                 json!({"code": -32602, "kind": "usage", "message": message, "hint": hint})
@@ -109,8 +106,11 @@ impl Failure {
     #[must_use]
     pub fn render(&self) -> String {
         match self {
-            Self::Ipc(error @ IpcError::Rpc { .. }) => wording::render(error),
-            Self::Ipc(error) | Self::Wire(error) => error.render(),
+            Self::Ipc(error @ IpcError::Rpc { .. }) => wording::render(Commands::Jobs, error),
+            Self::Engines(error @ IpcError::Rpc { .. }) => {
+                wording::render(Commands::Engines, error)
+            }
+            Self::Ipc(error) | Self::Engines(error) | Self::Wire(error) => error.render(),
             Self::Usage {
                 message,
                 hint: None,
@@ -134,6 +134,19 @@ impl Failure {
             Self::BrokenPipe => String::new(),
         }
     }
+}
+
+/// The same in the words of the command line.
+fn spoken_document(commands: Commands, error: &IpcError) -> Value {
+    let mut document = ipc_document(error);
+    if let IpcError::Rpc { .. } = error {
+        document["message"] = json!(wording::faults(commands, error).join("; "));
+        document["hint"] = json!(wording::hint(commands, error));
+    }
+    if let Some(argument) = error.field().and_then(|field| commands.argument(field)) {
+        document["argument"] = json!(argument);
+    }
+    document
 }
 
 /// A failure of the connection, or the daemon's error answer, for scripts.

@@ -35,9 +35,56 @@ const ARGUMENTS: [(&str, &str); 27] = [
     ("text", "PATH"),
 ];
 
-/// What the user of the command line knows a field as; `None` for one that no argument fills.
-#[must_use]
-pub fn argument(field: &str) -> Option<String> {
+/// The same for the commands below `engines`, where an engine stands at its place.
+const ENGINE_ARGUMENTS: [(&str, &str); 24] = [
+    ("accept_license", "--accept-license"),
+    ("address", "--ipi"),
+    ("allow_toy_elements", "--allow-toy-elements"),
+    ("cell", "--cell"),
+    ("device", "--device"),
+    ("dtype", "--dtype"),
+    ("engine", "ENGINE"),
+    ("engine_options", "--option"),
+    ("file", "--file"),
+    ("fmax_ev_per_a", "--fmax"),
+    ("keep_days", "--keep-days"),
+    ("keep_symmetry", "--keep-symmetry"),
+    ("max_steps", "--max-steps"),
+    ("model", "--model"),
+    ("models", "--model"),
+    ("name", "--name"),
+    ("options", "--option"),
+    ("properties", "--properties"),
+    ("smax_gpa", "--smax"),
+    ("structure", "FILE"),
+    ("structures", "FILE"),
+    ("task", "NAME"),
+    ("template", "--template"),
+    ("worker", "NAME"),
+];
+
+/// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
+/// its own in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commands {
+    /// Those about jobs, and all others.
+    Jobs,
+    /// Those below `engines`.
+    Engines,
+}
+
+impl Commands {
+    /// What the user of the command line knows a field as; `None` for one that no argument fills.
+    #[must_use]
+    pub fn argument(self, field: &str) -> Option<String> {
+        match self {
+            Self::Jobs => job_argument(field),
+            Self::Engines => engine_argument(field),
+        }
+    }
+}
+
+fn job_argument(field: &str) -> Option<String> {
     let field = field.strip_prefix("changes.").unwrap_or(field);
     if let Some(parameter) = field.strip_prefix("inputs.") {
         let name = parameter.split('.').next().unwrap_or(parameter);
@@ -46,13 +93,31 @@ pub fn argument(field: &str) -> Option<String> {
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
     }
-    let begins = |known: &&(&str, &str)| {
-        field
-            .strip_prefix(known.0)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let found = ARGUMENTS.iter().find(begins)?.1;
+    let found = filled_by(&ARGUMENTS, field)?.0;
     (!found.is_empty()).then(|| found.to_owned())
+}
+
+/// A relaxation is a job, whose inputs have flags of their own here.
+fn engine_argument(field: &str) -> Option<String> {
+    let field = field.strip_prefix("inputs.").unwrap_or(field);
+    match filled_by(&ENGINE_ARGUMENTS, field)? {
+        ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
+        (argument, _) => Some(argument.to_owned()),
+    }
+}
+
+/// The argument for a field or what lies in it, and the rest of the path.
+fn filled_by<'a>(
+    arguments: &[(&str, &'static str)],
+    field: &'a str,
+) -> Option<(&'static str, &'a str)> {
+    arguments.iter().find_map(|(name, argument)| {
+        let rest = field.strip_prefix(name)?;
+        if rest.is_empty() {
+            return Some((*argument, ""));
+        }
+        rest.strip_prefix('.').map(|rest| (*argument, rest))
+    })
 }
 
 /// Whether an argument stands at its place without a name, so that its message must name it.
@@ -63,14 +128,20 @@ fn is_positional(argument: &str) -> bool {
 /// A sentence of the daemon in the words of the command line; `job` is the one it is about.
 #[must_use]
 pub fn speak(text: &str, job: Option<i64>) -> String {
+    speak_of(Commands::Jobs, text, job)
+}
+
+fn speak_of(commands: Commands, text: &str, job: Option<i64>) -> String {
     replace_names(text, |name, value| {
-        command(name, job).or_else(|| flag(name, value))
+        command(name, job).or_else(|| flag(commands, name, value))
     })
 }
 
-fn flag(field: &str, value: Option<&str>) -> Option<String> {
-    let argument = argument(field).filter(|argument| argument.starts_with('-'))?;
-    Some(match (argument.starts_with("--param "), value) {
+fn flag(commands: Commands, field: &str, value: Option<&str>) -> Option<String> {
+    let argument = commands
+        .argument(field)
+        .filter(|argument| argument.starts_with('-'))?;
+    Some(match (argument.contains(' '), value) {
         (_, None) => argument,
         (true, Some(value)) => format!("{argument}={value}"),
         (false, Some(value)) => format!("{argument} {value}"),
@@ -79,16 +150,16 @@ fn flag(field: &str, value: Option<&str>) -> Option<String> {
 
 /// What is wrong with one argument: the sentence, behind the argument's name where it has one or
 /// where that must be said in any case.
-fn fault(field: Option<&str>, message: &str, always: bool) -> String {
+fn fault(commands: Commands, field: Option<&str>, message: &str, always: bool) -> String {
     let Some(field) = field else {
-        return speak(message, None);
+        return speak_of(commands, message, None);
     };
     let sentence = message
         .strip_prefix(field)
         .and_then(|rest| rest.strip_prefix(": "))
         .unwrap_or(message);
-    let sentence = speak(sentence, None);
-    match argument(field) {
+    let sentence = speak_of(commands, sentence, None);
+    match commands.argument(field) {
         Some(argument) if always || !is_positional(&argument) => {
             format!("{argument}: {sentence}")
         }
@@ -113,7 +184,7 @@ pub fn blames_argument(error: &IpcError) -> bool {
 
 /// What is wrong, one sentence for each argument.
 #[must_use]
-pub fn faults(error: &IpcError) -> Vec<String> {
+pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
     let message = error.to_string();
     let fields = match error {
         IpcError::Rpc { data, .. } => data["fields"].as_array(),
@@ -124,11 +195,11 @@ pub fn faults(error: &IpcError) -> Vec<String> {
         .flatten()
         .filter_map(|fault_of| {
             let field = fault_of["field"].as_str().filter(|field| !field.is_empty());
-            Some(fault(field, fault_of["message"].as_str()?, true))
+            Some(fault(commands, field, fault_of["message"].as_str()?, true))
         })
         .collect();
     if said.is_empty() {
-        vec![fault(error.field(), &message, false)]
+        vec![fault(commands, error.field(), &message, false)]
     } else {
         said
     }
@@ -136,23 +207,23 @@ pub fn faults(error: &IpcError) -> Vec<String> {
 
 /// What can be done about it.
 #[must_use]
-pub fn hint(error: &IpcError) -> Option<String> {
+pub fn hint(commands: Commands, error: &IpcError) -> Option<String> {
     // With several faults the daemon's hint lists them, and so do we.
     let lists = matches!(error, IpcError::Rpc { data, .. } if data["fields"].is_array());
     error
         .hint()
         .filter(|hint| !lists && !error.to_string().contains(hint.as_str()))
-        .map(|hint| speak(&hint, None))
+        .map(|hint| speak_of(commands, &hint, None))
 }
 
 /// An error answer of the daemon for people.
 #[must_use]
-pub fn render(error: &IpcError) -> String {
-    let mut lines: Vec<String> = faults(error)
+pub fn render(commands: Commands, error: &IpcError) -> String {
+    let mut lines: Vec<String> = faults(commands, error)
         .into_iter()
         .map(|fault| format!("error: {fault}"))
         .collect();
-    lines.extend(hint(error).map(|hint| format!("hint: {hint}")));
+    lines.extend(hint(commands, error).map(|hint| format!("hint: {hint}")));
     if let IpcError::Rpc {
         code: -32603, data, ..
     } = error
@@ -165,7 +236,7 @@ pub fn render(error: &IpcError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{argument, fault, speak};
+    use super::{Commands, fault, speak, speak_of};
 
     #[test]
     fn fields_are_the_arguments_that_were_typed() {
@@ -187,7 +258,42 @@ mod tests {
             ("client_token", None),
             ("", None),
         ] {
-            assert_eq!(argument(field).as_deref(), expected, "{field}");
+            let found = Commands::Jobs.argument(field);
+            assert_eq!(found.as_deref(), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn an_engine_stands_at_its_place_below_engines() {
+        for (field, expected) in [
+            ("engine", Some("ENGINE")),
+            ("model", Some("--model")),
+            ("models", Some("--model")),
+            ("structures.3.path", Some("FILE")),
+            ("structure", Some("FILE")),
+            ("options.damping", Some("--option damping")),
+            ("options", Some("--option")),
+            ("inputs.fmax_ev_per_a", Some("--fmax")),
+            ("inputs.engine_options.head", Some("--option head")),
+            ("inputs.optimizer", None),
+            ("worker", Some("NAME")),
+            ("address", Some("--ipi")),
+            ("enginery", None),
+            ("resources.ntasks", None),
+        ] {
+            let found = Commands::Engines.argument(field);
+            assert_eq!(found.as_deref(), expected, "{field}");
+        }
+        for (text, expected) in [
+            ("give `engine: emt`", "give `engine: emt`"),
+            ("give `options.head: a`", "give `--option head=a`"),
+            ("give `model`", "give `--model`"),
+            (
+                "`forces.models` lists",
+                "`crystalmath engines models ENGINE` lists",
+            ),
+        ] {
+            assert_eq!(speak_of(Commands::Engines, text, None), expected);
         }
     }
 
@@ -251,10 +357,10 @@ mod tests {
             ),
             (None, "see `jobs.get`", "see `crystalmath show ID`"),
         ] {
-            assert_eq!(fault(field, message, false), expected);
+            assert_eq!(fault(Commands::Jobs, field, message, false), expected);
         }
         assert_eq!(
-            fault(Some("id"), "must be at least 1", true),
+            fault(Commands::Jobs, Some("id"), "must be at least 1", true),
             "ID: must be at least 1"
         );
     }

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "71d1a3bd93b2a6090d8e284d067f7e5183e6753cb08132eb79339d6eac1df8fe";
+pub const SCHEMA_SHA256: &str = "270a66c4570ed390d75aff60115ec6cba23626d288558fefbc14a20c8db2cf06";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1251,8 +1251,21 @@ pub struct Capabilities {
     pub properties: Vec<PropertyName>,
     /// Symbols it describes.
     pub elements: Option<Vec<String>>,
+    /// Symbols whose numbers mean nothing.
+    pub toy_elements: Vec<String>,
     /// Members of `info` it reads.
     pub info_keys: Vec<String>,
+    /// Of a committee; 0 when it is none.
+    pub members: i64,
+    /// Property → why it is switched off; `partial_stress` is the stress of what is periodic in one
+    /// or two directions only.
+    pub withheld: BTreeMap<String, String>,
+    /// What belongs to its numbers.
+    pub notes: Vec<String>,
+    /// Structures of one request.
+    pub max_structures: i64,
+    /// Atoms of several in one request.
+    pub max_atoms: i64,
     /// Precision it computes in.
     pub dtype: String,
     /// Where it runs.
@@ -1507,6 +1520,9 @@ pub struct EngineDoctorParams {
     /// Options of the engine, as its `setup` takes them; they make a worker of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<Map<String, Value>>,
+    /// Forget what was found before, and keep what is found now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renew: Option<bool>,
 }
 
 /// Result of `forces.doctor`.
@@ -1519,6 +1535,9 @@ pub struct EngineDoctorResult {
     pub identity: Option<ForceIdentity>,
     /// Properties that passed their checks.
     pub usable: Vec<PropertyName>,
+    /// Property → why it is switched off from now on; `partial_stress` is the stress of what is
+    /// periodic in one or two directions only.
+    pub withheld: BTreeMap<String, String>,
     /// In the order they were made.
     pub checks: Vec<EngineCheck>,
     /// Seconds it took.
@@ -2928,6 +2947,10 @@ pub struct StructureForces {
     pub committee_energy_ev: Option<Vec<f64>>,
     /// Of each member, of each atom.
     pub committee_forces_ev_per_a: Option<Vec<Vec<Vec<f64>>>>,
+    /// Root mean square of what the members deviate from their mean.
+    pub energy_spread_ev: Option<f64>,
+    /// The same of the force on each atom.
+    pub force_spread_ev_per_a: Option<Vec<f64>>,
 }
 
 /// A structure: exactly one of a path, a text, a search hit or another job.

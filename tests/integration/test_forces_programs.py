@@ -15,7 +15,7 @@ from ase.io import write
 
 from crystalmath import calculator
 from crystalmath.errors import EngineNotInstalled, InputRejected, NotFound
-from support.daemon import PRODUCTION, Daemon, RpcFailure, wait_until
+from support.daemon import PRODUCTION, Daemon, wait_until
 
 LONG_S = 120.0
 
@@ -25,18 +25,6 @@ def started(make_daemon: Any) -> Daemon:
     daemon: Daemon = make_daemon(program=PRODUCTION)
     daemon.start()
     return daemon
-
-
-def test_the_doctor_looks_at_environment_and_loading(started: Daemon) -> None:
-    found = started.call("forces.doctor", {"engine": "emt"})
-    verdicts = {check["name"]: check["verdict"] for check in found["checks"]}
-    assert verdicts["environment"] == "passed"
-    assert verdicts["load"] == "passed"
-    assert found["ok"], found["checks"]
-    assert found["identity"]["engine"] == "emt"
-    with pytest.raises(RpcFailure) as caught:
-        started.call("forces.doctor", {"engine": "nope"})
-    assert caught.value.data["kind"] == "not_found"
 
 
 def test_a_foreign_server_drives_a_worker(started: Daemon, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ mod client;
 #[cfg(feature = "ipc")]
 mod codec;
 #[cfg(feature = "ipc")]
+mod codes;
+#[cfg(feature = "ipc")]
 mod command_line;
 #[cfg(feature = "ipc")]
 mod decks;

@@ -113,6 +113,31 @@ fn hints_name_commands_and_flags() {
 }
 
 #[test]
+fn below_engines_the_engine_is_no_flag() {
+    let data = json!({"kind": "not_found", "field": "engine", "retryable": false,
+                      "hint": "engines: emt, lj"});
+    let mock = refusing(-32000, "there is no engine 'nope'", data);
+    let (output, error) = both(&mock, &["engines", "models", "nope"]);
+    assert_eq!(
+        stderr(&output),
+        "error: there is no engine 'nope'\nhint: engines: emt, lj\n"
+    );
+    assert_eq!(error["argument"], "ENGINE");
+    let data = json!({"kind": "input_rejected", "field": "options.damping", "hint": null});
+    let mock = refusing(-32000, "there is no damping 'x'", data);
+    let (output, error) = both(
+        &mock,
+        &["engines", "doctor", "dftd3", "--option", "damping=x"],
+    );
+    assert_eq!(code(&output), 2);
+    assert_eq!(
+        stderr(&output),
+        "error: --option damping: there is no damping 'x'\n"
+    );
+    assert_eq!(error["argument"], "--option damping");
+}
+
+#[test]
 fn what_is_no_argument_ends_with_1() {
     for (kind, field) in [
         ("input_rejected", "id"),

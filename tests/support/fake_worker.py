@@ -89,6 +89,7 @@ class Worker:
             rss = self.options.get("rss_mib", 10) * 1024 * 1024
             try:
                 self.say(message("BEAT", {"phase": self.phase, "rss_bytes": rss,
+                                          "memory_points": self.options.get("points", []),
                                           "clients": len(self.clients)}))  # fmt: skip
             except OSError:
                 return
@@ -106,6 +107,7 @@ class Worker:
             "properties": ["energy", "forces"], "elements": None, "info_keys": [],
             "dtype": config["dtype"] or "float64", "device": config["device"],
             "versions": {"fake": "1.0"}, "load_s": 0.25, "threads": config["threads"],
+            "pid": os.getpid(), "memory_points": config["memory_points"],
         }))  # fmt: skip
         self.page.write(phase=b"ready")
         self.serve()

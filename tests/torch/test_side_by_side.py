@@ -82,6 +82,19 @@ def mace_model(homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     return path
 
 
+@pytest.fixture(scope="module")
+def trained_model(homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    python = homes["mace"] / "bin" / "python"
+    script = ROOT / "tests" / "support" / "train_mace.py"
+    # with threads it takes six times as much work, and longer
+    subprocess.run(
+        [python, "-I", script, folder],
+        check=True, capture_output=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    return folder / "copper.model"
+
+
 def call(daemon: Daemon, method: str, params: dict[str, Any]) -> Any:
     """Loading torch takes long on a busy machine."""
     with RawSocket(daemon.socket, timeout_s=CALL_S) as raw:
@@ -138,6 +151,19 @@ def test_both_answer_side_by_side_as_alone(
         assert largest(row["forces_ev_per_a"]) == pytest.approx(force, rel=max(tolerance, 1e-5))
     (who,) = ours["identity"]
     assert who["model_sha256"] is not None
+
+
+def test_a_model_trained_on_emt_has_its_forces(daemon: Daemon, trained_model: Path) -> None:
+    asked = {"structures": [crystal("Cu")]}
+    (wanted,) = call(daemon, "forces.evaluate", {"engine": "emt", **asked})["structures"]
+    mace = {"engine": "mace", "model": str(trained_model), **asked}
+    (found,) = call(daemon, "forces.evaluate", mace)["structures"]
+    # 0.03 eV/Å is what the training reaches; the largest force is 0.36
+    for mine, other in zip(found["forces_ev_per_a"], wanted["forces_ev_per_a"], strict=True):
+        assert mine == pytest.approx(other, abs=0.05)
+    silicon = {**mace, "structures": [crystal("Si")]}
+    (refused,) = call(daemon, "forces.evaluate", silicon)["structures"]
+    assert refused["kind"] == "unsupported_species"
 
 
 def test_an_element_that_a_model_does_not_know_is_refused(daemon: Daemon, mace_model: Path) -> None:

@@ -1,6 +1,7 @@
 """The program of ``forces.doctor``: checks an engine over one data channel.
 
-Reads what ``forces.attach`` gave as JSON from its standard input, writes a list of checks as JSON.
+Reads what ``forces.attach`` gave as JSON from its standard input; writes the checks as JSON, and
+the structure whose numbers are compared at each later start.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from crystalmath.errors import CrystalMathError, WorkerDied, WorkerTimeout
 from crystalmath.forces.connection import Connection
+from crystalmath.forces.doctor import examine, reference
 from crystalmath.forces.lean import LeanCalculator
 from crystalmath.forces.pool.knock import knock
 
@@ -55,25 +56,23 @@ class _Watch:
         )
 
 
-def checks(lean: LeanCalculator) -> Sequence[Mapping[str, Any]]:
-    """Check the numbers of an engine."""
+def findings(lean: LeanCalculator) -> dict[str, Any]:
+    """Check the numbers of an engine, as far as its worker lives."""
+    checks: list[Mapping[str, Any]] = []
+    kept = None
     try:
-        doctor = import_module("crystalmath.forces.doctor")
-    except ModuleNotFoundError:
-        return [
-            {
-                "name": "numbers",
-                "verdict": "skipped",
-                "detail": "the checks of the numbers are not part of this version",
-            }
-        ]
-    return list(doctor.examine(lean))
+        for check in examine(lean):
+            checks.append(check)  # noqa: PERF402 - those before a failure are kept
+        kept = reference(lean)
+    except CrystalMathError as error:
+        checks.append({"name": "worker", "verdict": "failed", "detail": error.message})
+    return {"checks": checks, "reference": kept}
 
 
 def main() -> int:
     """Examine what standard input names."""
     with LeanCalculator(OneWay(json.load(sys.stdin)), allow_toy_elements=True) as lean:
-        json.dump([dict(check) for check in checks(lean)], sys.stdout)
+        json.dump(findings(lean), sys.stdout, allow_nan=False, default=float)
     return 0
 
 

@@ -17,6 +17,7 @@ from crystalmath.forces.worker import wire
 from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
+from crystalmath.services.forces_fingerprints import Fingerprints
 from crystalmath.services.forces_resolve import find_wanted
 
 
@@ -52,6 +53,7 @@ def direct_source(
     """
     where = places(data_dir, os.environ)
     provider = Environments(where, WorkerKit(WORKER, wire.ABI))
+    fingerprints = Fingerprints(where.fingerprints)
     launches = []
     for request in requests:
         wanted = find_wanted(
@@ -63,6 +65,7 @@ def direct_source(
             options=request.options,
         )
         provider.touch(wanted.environment.id)
+        learnt = fingerprints.learnt(wanted)
         launches.append(
             Launch(
                 environment=wanted.environment,
@@ -72,6 +75,8 @@ def direct_source(
                 options=wanted.options,
                 import_first=wanted.import_first,
                 threads=threads or max(1, (os.cpu_count() or 1) // len(requests)),
+                withheld=learnt.withheld,
+                reference=learnt.reference,
             )
         )
     return DirectSource(Processes(where), launches, parameters, on_phase)

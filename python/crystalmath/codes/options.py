@@ -22,7 +22,7 @@ class Options(BaseModel):
     """
 
     FORMS: ClassVar[Mapping[str, str]] = {}
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 M = TypeVar("M", bound=Options)

@@ -158,7 +158,19 @@ class Capabilities(Model):
 
     properties: list[PropertyName] = Field(description="What it gives.")
     elements: list[str] | None = Field(default=None, description="Symbols it describes.")
+    toy_elements: list[str] = Field(
+        default_factory=list, description="Symbols whose numbers mean nothing."
+    )
     info_keys: list[str] = Field(default_factory=list, description="Members of `info` it reads.")
+    members: int = Field(default=0, description="Of a committee; 0 when it is none.")
+    withheld: dict[str, str] = Field(
+        default_factory=dict,
+        description="Property → why it is switched off; `partial_stress` is the stress of what is "
+        "periodic in one or two directions only.",
+    )
+    notes: list[str] = Field(default_factory=list, description="What belongs to its numbers.")
+    max_structures: int = Field(default=64, description="Structures of one request.")
+    max_atoms: int = Field(default=20_000, description="Atoms of several in one request.")
     dtype: str = Field(description="Precision it computes in.")
     device: str = Field(description="Where it runs.")
     versions: dict[str, str] = Field(default_factory=dict, description="Package → version.")

@@ -210,6 +210,12 @@ class StructureForces(Model):
     committee_forces_ev_per_a: list[list[list[float]]] | None = Field(
         default=None, description="Of each member, of each atom."
     )
+    energy_spread_ev: float | None = Field(
+        default=None, description="Root mean square of what the members deviate from their mean."
+    )
+    force_spread_ev_per_a: list[float] | None = Field(
+        default=None, description="The same of the force on each atom."
+    )
 
 
 class EvaluateResult(Model):
@@ -352,6 +358,10 @@ class EngineDoctorParams(Params):
     dtype: Dtype | None = Field(default=None, description=_DTYPE)
     device: Device = Field(default="cpu", description=_DEVICE)
     options: Options = Field(default_factory=dict, description=_OPTIONS)
+    renew: bool = Field(
+        default=False,
+        description="Forget what was found before, and keep what is found now.",
+    )
 
 
 class EngineCheck(Model):
@@ -373,6 +383,11 @@ class EngineDoctorResult(Model):
     )
     usable: list[PropertyName] = Field(
         default_factory=list, description="Properties that passed their checks."
+    )
+    withheld: dict[str, str] = Field(
+        default_factory=dict,
+        description="Property → why it is switched off from now on; `partial_stress` is the stress "
+        "of what is periodic in one or two directions only.",
     )
     checks: list[EngineCheck] = Field(description="In the order they were made.")
     elapsed_s: float = Field(description="Seconds it took.")

@@ -54,7 +54,8 @@ class Params(BaseModel):
     Strict, because a lenient reading would take ``true`` for job 1 and ``"no"`` for false.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    # Deferred: building all models at import would be half of the daemon's start.
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
 class NoParams(Params):
@@ -64,13 +65,13 @@ class NoParams(Params):
 class AnyParams(BaseModel):
     """Params of a method that is not built yet: any object."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
 
 class Model(BaseModel):
     """Base of every result model and of the parts of params and results."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)

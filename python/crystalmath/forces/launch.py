@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -48,6 +48,14 @@ class Launch:
         Imported before anything else.
     max_structures, max_atoms
         The size of one request; a single structure may be larger.
+    withheld
+        Property → why it is not given although the engine has it.
+    reference
+        A structure with its numbers, which the engine must give again.
+    memory_bytes
+        What it may use; None: all of this machine's.
+    memory_points
+        What structures have needed in earlier workers of its kind: edges and bytes.
     """
 
     environment: ReadyEnvironment
@@ -60,6 +68,10 @@ class Launch:
     deadlines: Deadlines = field(default_factory=Deadlines)
     max_structures: int = 64
     max_atoms: int = 20_000
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    reference: Mapping[str, Any] | None = None
+    memory_bytes: int | None = None
+    memory_points: Sequence[Sequence[float]] = ()
 
     def config(self) -> dict[str, Any]:
         """Return the CONFIG message."""
@@ -78,6 +90,10 @@ class Launch:
             "deadlines": {k: deadlines[k] for k in ("call_s", "first_call_s", "first_call_factor")},
             "max_structures": self.max_structures,
             "max_atoms": self.max_atoms,
+            "withheld": dict(self.withheld),
+            "memory_bytes": self.memory_bytes,
+            "memory_points": [list(point) for point in self.memory_points],
+            "reference": None if self.reference is None else dict(self.reference),
         }
 
     def identity(self, capabilities: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,9 +23,9 @@ from crystalmath.forces.geometry import (
     check_arrays,
     check_finite,
     geometry_of,
-    has_stress,
 )
 from crystalmath.forces.source import Source
+from crystalmath.forces.spread import Spread, spread_of
 from crystalmath.forces.sums import Terms
 from crystalmath.forces.worker import wire
 from crystalmath.forces.worker.elements import NUMBERS
@@ -81,7 +81,7 @@ class LeanCalculator:
         self._asked: int = 0
         self._checked: tuple[bytes, bytes, str] | None = None
         self._cell: tuple[bytes, bytes] | None = None
-        self._strained = False
+        self._flat = ""
 
     # --- what it is -----------------------------------------------------------------------------
 
@@ -108,6 +108,12 @@ class LeanCalculator:
     def capabilities(self) -> list[dict[str, Any]]:
         """What each term's worker said after loading."""
         return [dict(connection.capabilities) for connection in self._connected().connections]
+
+    @property
+    def connected(self) -> bool:
+        """Whether its connections are there and whole."""
+        with self._lock:
+            return self._terms is not None and self._terms.usable
 
     # --- the protocol of ASE --------------------------------------------------------------------
 
@@ -147,6 +153,13 @@ class LeanCalculator:
     def get_dipole_moment(self, atoms: Any = None) -> Floats:
         """Dipole moment in e·Å."""
         return self._array("dipole", atoms)
+
+    def get_spread(self, atoms: Any = None) -> Spread:
+        """How far the members of a committee are from their mean."""
+        with self._lock:
+            return spread_of(
+                self._property("committee_energy", atoms), self._property("committee_forces", atoms)
+            )
 
     def get_property(self, name: str, atoms: Any = None, allow_calculation: bool = True) -> Any:
         """One property by its name, as ASE shapes it; None if it would have to be computed."""
@@ -274,21 +287,21 @@ class LeanCalculator:
         if terms is None or self._pid != os.getpid():
             terms = self._connected()
         if not terms.mask & bit:
-            raise _not_given(f"{terms.name} gives no {name}")
+            raise _not_given(terms.lacks(name))
         if self._checked != (key.numbers, key.pbc, key.info):
             self._check(terms, atoms, "structure")
             self._checked = (key.numbers, key.pbc, key.info)
         if self._cell != (key.cell, key.pbc):
             if not np.isfinite(atoms.cell.array).all():
                 check_finite(atoms)
-            self._strained = has_stress(key.cell, key.pbc)
+            self._flat = terms.without_stress(key)
             self._cell = (key.cell, key.pbc)
-        if bit & _STRESS and not self._strained:
-            raise _not_given("there is no stress without a periodic direction and a volume")
+        if bit & _STRESS and self._flat:
+            raise _not_given(self._flat)
         _check_numbers(atoms, key)
         self._asked |= bit
         mask = (_FIRST | self._asked) & terms.mask
-        if not self._strained:
+        if self._flat:
             mask &= ~_STRESS
         self._key, self._has = _NOTHING, 0
         try:

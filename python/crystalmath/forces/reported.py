@@ -54,12 +54,18 @@ def death_of(engine: str, report: CrashReport) -> CrystalMathError:
             hint="ask for fewer atoms at once, or free some memory",
         )
     else:
-        lines = report.stderr_tail.strip().splitlines()
         error = WorkerDied(
             f"the worker of {engine} died while it was {report.phase}: {how_it_ended(report)}",
-            hint=f"its last words: {lines[-1].strip()[:300]}" if lines else None,
+            hint=last_words(report.stderr_tail),
         )
     return with_tail(error, report.stderr_tail)
+
+
+def last_words(stderr_tail: str) -> str | None:
+    """What a worker said last, as a hint; not the list of threads and modules of a crash."""
+    said, _, crash = stderr_tail.partition("Fatal Python error: ")
+    lines = said.strip().splitlines() or crash.strip().splitlines()[:1]
+    return f"its last words: {lines[-1].strip()[:300]}" if lines else None
 
 
 def with_tail(error: CrystalMathError, stderr_tail: str) -> CrystalMathError:

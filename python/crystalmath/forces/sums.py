@@ -12,7 +12,7 @@ from typing import Final
 
 from crystalmath.errors import InputRejected
 from crystalmath.forces.connection import Connection, Floats, Shape
-from crystalmath.forces.geometry import Geometry
+from crystalmath.forces.geometry import Geometry, has_stress
 from crystalmath.forces.worker import wire
 
 SUMMED: Final = ("energy", "free_energy", "forces", "stress", "energies", "stresses")
@@ -33,6 +33,9 @@ class Terms:
     ----------
     mask, properties
         What all terms together give.
+    withheld
+        Property → why a term does not give it although its engine has it; ``partial_stress`` is
+        the stress of what is periodic in one or two directions.
     arrays
         Property → array of the last answer.
     """
@@ -48,6 +51,9 @@ class Terms:
         self.toy_elements = sorted(
             {e for c in self.connections for e in c.capabilities.get("toy_elements") or ()}
         )
+        self.withheld: dict[str, str] = {}
+        for connection in self.connections:
+            self.withheld.update(connection.capabilities.get("withheld") or {})
         # A key is for the term that knows it; one that no term knows is an error.
         self._info_keys = [set(c.capabilities.get("info_keys") or ()) for c in self.connections]
         self._single = self.connections[0] if len(self.connections) == 1 else None
@@ -79,11 +85,26 @@ class Terms:
         for name in properties:
             if not self.mask & wire.BITS.get(name, 0):
                 raise InputRejected(
-                    f"{self.name} gives no {name}",
+                    self.lacks(name),
                     hint=f"it gives {', '.join(self.properties)}",
                     field="properties",
                 )
         return wire.mask_of(properties)
+
+    def lacks(self, name: str) -> str:
+        """Say that a property is not given, and why if that is known."""
+        why = self.withheld.get(name)
+        return f"{self.name} gives no {name}" + (f": switched off, as {why}" if why else "")
+
+    def without_stress(self, geometry: Geometry) -> str:
+        """Why a structure has no stress here; empty when it has one."""
+        if not has_stress(geometry.cell, geometry.pbc):
+            return "there is no stress without a periodic direction and a volume"
+        if "partial_stress" in self.withheld and not all(geometry.pbc):
+            return (
+                f"the stress of slabs and wires is switched off: {self.withheld['partial_stress']}"
+            )
+        return ""
 
     def check_info(self, info: str, where: str) -> None:
         """Refuse info that no term reads; raises ``InputRejected``."""

@@ -54,6 +54,11 @@ class Places:
         return self.data_dir / "models"
 
     @property
+    def fingerprints(self) -> Path:
+        """What examinations of engines have found."""
+        return self.data_dir / "forces" / "fingerprints"
+
+    @property
     def all_caches(self) -> Path:
         """One directory for each engine, and uv's if it has to be here."""
         return self.data_dir / "caches"

@@ -63,7 +63,8 @@ from crystalmath.services.events import EventHub
 from crystalmath.services.forces_doctor import Doctor
 from crystalmath.services.forces_evaluate import Evaluator
 from crystalmath.services.forces_events import ForceEvents
-from crystalmath.services.forces_install import Installer
+from crystalmath.services.forces_fingerprints import Fingerprints
+from crystalmath.services.forces_install import Examine, Installer
 from crystalmath.services.forces_resolve import DEFAULT_ENGINE, find_engine, find_wanted
 from crystalmath.services.ports import StructureData
 from crystalmath.services.ports_forces import EngineDeclaration, EnvironmentProvider
@@ -108,8 +109,10 @@ class ForcesParts:
         ``jobs.submit``.
     results
         Directory for the arrays of large calls.
-    clock
-        Seconds since the epoch.
+    fingerprints
+        What examinations have found.
+    examine
+        Examines what was installed; None: as ``forces.doctor`` does.
     """
 
     provider: EnvironmentProvider
@@ -118,7 +121,9 @@ class ForcesParts:
     read: Callable[[StructureIn], StructureData]
     submit: Callable[[SubmitParams, Call], SubmitResult]
     results: Path
+    fingerprints: Fingerprints
     clock: Callable[[], float] = time.time
+    examine: Examine | None = None
 
 
 class ForcesService:
@@ -128,12 +133,16 @@ class ForcesService:
         self._provider = parts.provider
         self._pool = parts.pool
         self._submit = parts.submit
-        self._doctor = Doctor(parts.provider, parts.pool, parts.clock)
+        self._doctor = Doctor(parts.provider, parts.pool, parts.fingerprints, parts.clock)
         self._results = parts.results
         self._clock = parts.clock
         self._events = ForceEvents(parts.hub)
         self._installer = Installer(
-            parts.provider, self._events.install, self._tell_engine, parts.clock
+            parts.provider,
+            self._events.install,
+            self._tell_engine,
+            parts.examine or self._doctor.examine_installed,
+            parts.clock,
         )
         self._evaluator = Evaluator(parts.provider, parts.pool, parts.read, parts.results)
         parts.pool.listen(lambda row: self._events.worker(forces_rows.worker_info(row)))
@@ -194,7 +203,10 @@ class ForcesService:
 
     @rpc(errors=START_ERRORS, lane="forces", read_only=True, deadline_s=3600.0)
     def doctor(self, params: EngineDoctorParams, call: Call) -> EngineDoctorResult:
-        """Check an engine against itself: forces and stress by differences, symmetry, refusals."""
+        """Check an engine against itself: forces and stress by differences, symmetry, refusals.
+
+        What is found is kept: a wrong stress is switched off, and later starts compare numbers.
+        """
         return self._doctor.examine(params, call)
 
     @rpc(lane="forces", deadline_s=600.0)
@@ -339,13 +351,15 @@ class ForcesService:
         return wanted
 
     def _engine(self, declaration: EngineDeclaration, workers: Sequence[WorkerRow]) -> EngineInfo:
-        return forces_rows.engine_info(
+        info = forces_rows.engine_info(
             self._provider,
             declaration,
             workers=workers,
             install=self._installer.of_engine(declaration.name),
             devices=forces_rows.devices_here(),
         )
+        found = self._doctor.withheld(declaration.name)
+        return info.model_copy(update={"warnings": [*info.warnings, *found]})
 
     def _tell_engine(self, engine: str) -> None:
         workers = _alive(self._pool.workers())

@@ -6,6 +6,7 @@ Of several engines in a sum each computes everything, and the numbers are added 
 from __future__ import annotations
 
 import math
+import statistics
 import time
 import uuid
 from array import array
@@ -225,7 +226,9 @@ def row(index: int, structure: PlainStructure, one: Computed, *, arrays: bool) -
         magmoms_mub=kept.get("magmoms"),
         charges_e=kept.get("charges"),
         committee_energy_ev=kept.get("committee_energy"),
+        energy_spread_ev=_energy_spread(kept.get("committee_energy")),
         committee_forces_ev_per_a=_members(kept.get("committee_forces"), one.members),
+        force_spread_ev_per_a=_force_spread(kept.get("committee_forces"), one.members),
     )
 
 
@@ -283,6 +286,21 @@ def _members(values: list[float] | None, members: int) -> list[list[list[float]]
         return None
     size = len(values) // members
     return [_rows(values[k * size : (k + 1) * size], 3) or [] for k in range(members)]
+
+
+def _energy_spread(energies: list[float] | None) -> float | None:
+    """Root mean square of what the members of a committee deviate from their mean."""
+    return None if energies is None else statistics.pstdev(energies)
+
+
+def _force_spread(values: list[float] | None, members: int) -> list[float] | None:
+    """The same of the vector on each atom."""
+    if values is None or members == 0:
+        return None
+    size = len(values) // members
+    # per component: of x, y and z of each atom in turn
+    variances = [statistics.pvariance(values[i::size]) for i in range(size)]
+    return [math.sqrt(sum(variances[i : i + 3])) for i in range(0, size, 3)]
 
 
 def _matrices(values: list[float] | None) -> list[list[list[float]]] | None:

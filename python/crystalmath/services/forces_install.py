@@ -18,12 +18,16 @@ from crystalmath.contract.force_rows import InstallState, InstallTask
 from crystalmath.errors import (
     Cancelled,
     CrystalMathError,
+    DeadlinePassed,
     LicenceNotAccepted,
     NotFound,
     ShuttingDown,
 )
 from crystalmath.services.forces_rows import moment
 from crystalmath.services.ports_forces import EnvironmentProvider, InstallStep
+from crystalmath.services.ports_pool import Waiter
+
+Examine = Callable[[str, Sequence[str], Waiter], list[str]]
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +37,29 @@ _CLOSE_S: Final = 2.0
 
 
 _WAITING: Final = InstallStep("waiting", "waits for its turn")
+_EXAMINE_S: Final = 3600.0
+
+
+class _TaskWaiter:
+    """An installation as one who waits: cancelled with its task."""
+
+    def __init__(self, task: _Task) -> None:
+        self._task = task
+        self._until = time.monotonic() + _EXAMINE_S
+
+    def check(self) -> None:
+        if self._task.cancelled.is_set():
+            raise Cancelled("The installation was cancelled.")
+        if self.remaining_s() <= 0:
+            raise DeadlinePassed("The examination took too long.")
+
+    def remaining_s(self) -> float:
+        return max(0.0, self._until - time.monotonic())
+
+    def on_cancel(self, close: Callable[[], None]) -> None:
+        self._task.on_cancel.append(close)
+        if self._task.cancelled.is_set():
+            close()
 
 
 @dataclass(slots=True, eq=False)
@@ -48,7 +75,14 @@ class _Task:
     error: CrystalMathError | None = None
     ended_at: float | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
+    on_cancel: list[Callable[[], None]] = field(default_factory=list)
     told_at: float = 0.0
+
+    def cancel(self) -> None:
+        """Ask it to stop, and free its thread."""
+        self.cancelled.set()
+        for close in list(self.on_cancel):
+            close()
 
     @property
     def unfinished(self) -> bool:
@@ -86,6 +120,8 @@ class Installer:
         Told of each step.
     on_installed
         Told of each engine whose installation has ended, well or not.
+    examine
+        Checks the numbers of what was installed; returns what people should know of it.
     clock
         Seconds since the epoch.
     """
@@ -95,11 +131,13 @@ class Installer:
         provider: EnvironmentProvider,
         on_progress: Callable[[InstallTask], None],
         on_installed: Callable[[str], None],
+        examine: Examine,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._provider = provider
         self._on_progress = on_progress
         self._on_installed = on_installed
+        self._examine = examine
         self._clock = clock
         self._changed = threading.Condition()
         self._tasks: dict[str, _Task] = {}
@@ -139,7 +177,7 @@ class Installer:
             if task is None:
                 raise NotFound(f"there is no installation {task_id[:64]!r}", field="task",
                                hint="`forces.environments` lists them")  # fmt: skip
-            task.cancelled.set()
+            task.cancel()
             if task.state == "waiting":
                 self._end(task, "cancelled", None)
             row = task.row()
@@ -165,7 +203,7 @@ class Installer:
         with self._changed:
             self._closed = True
             for task in self._tasks.values():
-                task.cancelled.set()
+                task.cancel()
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(_CLOSE_S)
@@ -210,6 +248,7 @@ class Installer:
         return next((task for task in self._tasks.values() if task.state == "waiting"), None)
 
     def _install(self, task: _Task) -> None:
+        notes: list[str] = []
         try:
             self._provider.install(
                 task.engine,
@@ -217,6 +256,9 @@ class Installer:
                 progress=lambda step: self._progress(task, step),
                 cancelled=task.cancelled.is_set,
             )
+            self._on_installed(task.engine)  # it can be used from here on
+            self._progress(task, InstallStep("checking", "compares its numbers with each other"))
+            notes = self._examine(task.engine, task.models, _TaskWaiter(task))
         except Cancelled:
             self._end(task, "cancelled", None)
         except CrystalMathError as error:
@@ -227,7 +269,7 @@ class Installer:
                 f"the installation of {task.engine} failed", hint="the daemon's log says why"
             ))  # fmt: skip
         else:
-            self._end(task, "done", None)
+            self._end(task, "done", None, "; ".join(["installed", *notes]))
         self._on_progress(task.row())
         self._on_installed(task.engine)
 
@@ -242,11 +284,13 @@ class Installer:
             row = task.row()
         self._on_progress(row)
 
-    def _end(self, task: _Task, state: InstallState, error: CrystalMathError | None) -> None:
+    def _end(
+        self, task: _Task, state: InstallState, error: CrystalMathError | None, text: str = ""
+    ) -> None:
         with self._changed:
             task.state, task.error, task.ended_at = state, error, self._clock()
             if state == "done":
-                task.step = InstallStep("done", "installed", 1.0)
+                task.step = InstallStep("done", text, 1.0)
 
     def _forget_old(self) -> None:
         ended = [task for task in self._tasks.values() if not task.unfinished]

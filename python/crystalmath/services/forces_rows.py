@@ -176,7 +176,13 @@ def capabilities(document: Mapping[str, Any]) -> Capabilities:
     return Capabilities(
         properties=list(document.get("properties", ())),
         elements=document.get("elements"),
+        toy_elements=list(document.get("toy_elements", ())),
         info_keys=list(document.get("info_keys", ())),
+        members=int(document.get("members") or 0),
+        withheld=dict(document.get("withheld") or {}),
+        notes=list(document.get("notes", ())),
+        max_structures=int(document.get("max_structures") or 64),
+        max_atoms=int(document.get("max_atoms") or 20_000),
         dtype=str(document.get("dtype", "float64")),
         device=str(document.get("device", "cpu")),
         versions=dict(document.get("versions", {})),

@@ -9,10 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from crystalmath.contract.rpc import Call
 from crystalmath.services.ports_forces import ReadyEnvironment, ResolvedModel
 
 WorkerState = Literal["starting", "idle", "busy", "draining", "crashed", "stopped"]
+
+
+class Waiter(Protocol):
+    """Who waits: a call of a client, or an installation."""
+
+    def check(self) -> None:
+        """Raise ``Cancelled`` or ``DeadlinePassed`` if it should stop here."""
+
+    def remaining_s(self) -> float:
+        """Seconds until its deadline."""
+
+    def on_cancel(self, close: Callable[[], None]) -> None:
+        """Register what frees its thread when it is cancelled or out of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,8 @@ class Wanted:
         Keyword arguments of the engine's ``setup``.
     import_first
         Imported in the worker before anything else.
+    afresh
+        To be examined: without what was learnt about it before.
     """
 
     environment: ReadyEnvironment
@@ -90,6 +104,23 @@ class Wanted:
     dtype: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     import_first: tuple[str, ...] = ()
+    afresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What an examination has taught about a worker.
+
+    Attributes
+    ----------
+    withheld
+        Property → why it is switched off.
+    reference
+        A structure with its numbers, which it must give again.
+    """
+
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    reference: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +247,12 @@ class PoolTotals:
 class ForcePool(Protocol):
     """Warm workers, one for each environment, model, precision, device and set of options.
 
-    Everything that waits takes the ``Call`` that waits, so that a cancel or a deadline frees it.
+    Everything that waits takes the ``Waiter``, so that a cancel or a deadline frees it.
     """
 
     limits: PoolLimits
 
-    def attach(self, wanted: Wanted, call: Call) -> Attached:
+    def attach(self, wanted: Wanted, call: Waiter) -> Attached:
         """Make sure that a worker is ready, and give a way into it.
 
         Raises
@@ -234,7 +265,7 @@ class ForcePool(Protocol):
         wanted: Wanted,
         structures: Sequence[PlainStructure],
         properties: Sequence[str],
-        call: Call,
+        call: Waiter,
         *,
         deadline_s: float | None = None,
     ) -> Evaluation:
@@ -249,7 +280,7 @@ class ForcePool(Protocol):
     def stop(self, worker: str, mode: Literal["drain", "now"]) -> WorkerRow:
         """Begin to stop a worker; raises ``NotFound``."""
 
-    def serve(self, wanted: Wanted, address: str, template: str | None, call: Call) -> WorkerRow:
+    def serve(self, wanted: Wanted, address: str, template: str | None, call: Waiter) -> WorkerRow:
         """Let a foreign i-PI server drive a worker of its own."""
 
     def listen(self, on_change: Callable[[WorkerRow], None]) -> None:

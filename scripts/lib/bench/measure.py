@@ -42,18 +42,21 @@ class Row:
 class Target:
     """A limit and what was found; a provisional one is shown but does not fail the run.
 
-    Without a limit it is a figure to know.
+    Without a limit it is a figure to know; ``least`` is a limit from below.
     """
 
     name: str
     limit: float | None
     value: float
     provisional: bool = False
+    least: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether the limit is kept."""
-        return self.limit is None or self.value <= self.limit
+        if self.limit is None:
+            return True
+        return self.value >= self.limit if self.least else self.value <= self.limit
 
 
 @dataclass(slots=True)

@@ -30,8 +30,10 @@ def print_targets(targets: Sequence[Target]) -> None:
     width = max(len(target.name) for target in targets)
     print(f"\n{'target':{width}}  {'limit':>8} {'value':>9}")
     for target in targets:
-        limit = "" if target.limit is None else f"{target.limit:g}"
-        print(f"{target.name:{width}}  {limit:>8} {target.value:9.2f}  {_verdict(target)}".rstrip())
+        print(
+            f"{target.name:{width}}  {_limit(target):>8} {target.value:9.2f}  "
+            f"{_verdict(target)}".rstrip()
+        )
 
 
 def write_json(
@@ -60,6 +62,7 @@ def write_json(
             {
                 "name": target.name,
                 "limit": target.limit,
+                "least": target.least,
                 "value": target.value,
                 "ok": target.ok,
                 "provisional": target.provisional,
@@ -68,6 +71,12 @@ def write_json(
         ],
     }
     path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _limit(target: Target) -> str:
+    if target.limit is None:
+        return ""
+    return f"{'≥' if target.least else '≤'} {target.limit:g}"
 
 
 def _verdict(target: Target) -> str:

@@ -11,7 +11,6 @@ each of which a list of jobs shows as well. What remains of the arguments is the
 from __future__ import annotations
 
 import json
-import os
 import socket
 import sys
 import threading
@@ -64,7 +63,7 @@ def serve(path: str, engine: Engine, changes: JobEvents) -> None:
     early = f"{path}~"
     listener.bind(early)
     listener.listen()
-    os.rename(early, path)  # who sees the path can connect
+    Path(early).rename(path)  # who sees the path can connect
     while True:
         connection, _ = listener.accept()
         with connection, connection.makefile("rb") as lines:

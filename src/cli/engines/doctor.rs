@@ -19,12 +19,16 @@ pub struct Args {
     /// Which model, and where it runs.
     #[command(flatten)]
     pub model: ModelArgs,
+    /// Forget what was found before, and keep what is found now
+    #[arg(long)]
+    pub renew: bool,
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     let mut given = Given::default();
     given.text("engine", Some(&args.engine));
     args.model.fill(&mut given)?;
+    given.put("renew", args.renew.then_some(true.into()));
     let raw = session.ask("forces.doctor", given.object())?;
     let reply: Reply<EngineDoctorResult> =
         serde_json::from_value(raw.clone()).map_err(|error| {
@@ -33,7 +37,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     let found = &reply.data;
     session.print(&raw, || {
         let columns = [
-            Column::left("", 6),
+            Column::left("", 7),
             Column::left("CHECK", 26),
             Column::left("ON", 10),
             Column::right("FOUND", 10),
@@ -45,17 +49,25 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         for check in found
             .checks
             .iter()
-            .filter(|c| c.verdict.as_str() == "failed")
+            .filter(|c| c.verdict.as_str() != "passed")
         {
-            lines.push(format!(
-                "{}: {}",
-                check.name,
-                text::wrap(&check.detail, text::WIDTH - 2, "  ")
-            ));
+            let on = check.structure.as_deref().unwrap_or("the engine");
+            let line = format!("{} on {on}: {}", check.name, check.detail);
+            lines.push(text::wrap(&line, text::WIDTH, "  "));
         }
         lines.extend(found.identity.as_ref().map(origin));
         let usable: Vec<&str> = found.usable.iter().map(PropertyName::as_str).collect();
         lines.push(format!("usable: {}", usable.join(" ")));
+        let mut withheld: Vec<_> = found.withheld.iter().collect();
+        withheld.sort();
+        lines.extend(withheld.iter().map(|(name, why)| {
+            let what = match name.as_str() {
+                "partial_stress" => "the stress of slabs and wires",
+                name => name,
+            };
+            let line = format!("{what} is switched off from now on: {why}");
+            text::wrap(&line, text::WIDTH, "  ")
+        }));
         lines.join("\n")
     })?;
     Ok(u8::from(!found.ok))

@@ -23,6 +23,7 @@ from crystalmath.errors import (
     WorkerDied,
     WorkerTimeout,
 )
+from crystalmath.forces.pool.key import key_of
 from crystalmath.forces.pool.pool import Pool
 from crystalmath.services.ports_pool import Evaluation, PoolLimits, Wanted, WorkerRow
 from support.forces import PlainHost, WaitingCall, atoms, fake_engine, until
@@ -227,6 +228,26 @@ def test_memory_is_made_by_stopping_the_least_recently_used(make: MakePool) -> N
     third = evaluate(pool, fake_engine("c", rss_mib=100))
     assert set(rows(pool)) == {first.worker, third.worker}
     assert pool.workers(second.worker)[0].state == "stopped"
+
+
+def test_what_a_worker_has_learnt_of_memory_is_told_to_the_next(
+    make: MakePool, host: PlainHost
+) -> None:
+    pool = make()
+    points = [[10.0, 1e6], [1000.0, 5e6]]
+    first = evaluate(pool, fake_engine(points=points))
+    until(lambda: pool._supervisor.peaks.points(key_of(fake_engine(points=points))))
+    os.kill(host.started[0].pid, signal.SIGKILL)
+    until(lambda: rows(pool)[first.worker].state == "crashed")
+    second = evaluate(pool, fake_engine(points=points))
+    assert second.capabilities["memory_points"] == points
+
+
+def test_the_pid_is_the_programs_own(make: MakePool, host: PlainHost) -> None:
+    pool = make()
+    evaluate(pool, fake_engine())
+    (row,) = pool.workers()
+    assert row.pid == host.started[0].pid  # this host has no guard between
 
 
 def test_what_cannot_fit_is_refused_with_the_numbers(make: MakePool) -> None:

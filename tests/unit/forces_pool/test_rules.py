@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import struct
 
@@ -100,6 +101,15 @@ def test_growth_beyond_the_budget_stops_an_idle_one() -> None:
     assert over_budget(900 * MIB, occupants(("a", 400, 1.0), ("b", 400, 2.0))) is None
     assert over_budget(700 * MIB, occupants(("a", 400, 3.0), ("b", 400, 2.0))) == "b"
     assert over_budget(700 * MIB, occupants(("a", 800, None))) is None
+
+
+def test_measurements_that_are_no_numbers_are_left_alone() -> None:
+    peaks = Peaks()
+    peaks.learnt("a", [[1.0, 2.0], [3, 4]])
+    for wrong in (None, "x", [1, 2], [[1.0]], [["a", "b"]], [[1.0, math.nan]], [[1, 2]] * 100):
+        peaks.learnt("a", wrong)
+    assert peaks.points("a") == [(1.0, 2.0), (3.0, 4.0)]
+    assert peaks.points("b") == ()
 
 
 def test_peaks_are_remembered() -> None:

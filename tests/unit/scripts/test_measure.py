@@ -31,3 +31,8 @@ def test_ratios_are_taken_within_a_round_and_the_median_is_reported() -> None:
 def test_a_target_is_kept_up_to_its_limit() -> None:
     assert Target("t", 5, 5.0).ok
     assert not Target("t", 5, 5.001).ok
+
+
+def test_a_limit_from_below_is_kept_down_to_it() -> None:
+    assert Target("t", 5, 5.0, least=True).ok
+    assert not Target("t", 5, 4.999, least=True).ok

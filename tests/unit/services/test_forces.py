@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from crystalmath.errors import (
     Conflict,
     EngineNotInstalled,
     EnvironmentUnbuildable,
+    ForcesError,
     InputRejected,
     InvalidParams,
     LicenceNotAccepted,
@@ -37,9 +38,10 @@ from crystalmath.errors import (
 from crystalmath.forces.pool.pool import Pool
 from crystalmath.services.events import EventHub
 from crystalmath.services.forces import ForcesParts, ForcesService
+from crystalmath.services.forces_fingerprints import Fingerprints
 from crystalmath.services.ports import StructureData
 from crystalmath.services.ports_forces import InstallStep
-from crystalmath.services.ports_pool import PoolLimits
+from crystalmath.services.ports_pool import PoolLimits, Waiter
 from support.forces import FakeProvider, PlainHost, WaitingCall, until
 
 CU = {"symbols": ["Cu"], "positions_angstrom": [[1.0, 2.0, 3.0]]}
@@ -55,6 +57,8 @@ class Bench:
         self.pool = Pool(self.host, PoolLimits(look_s=0.05), str(tmp_path / "door"))
         self.hub = EventHub("i")
         self.submitted: list[SubmitParams] = []
+        self.examined: list[tuple[str, tuple[str, ...]]] = []
+        self.examination: Callable[[Waiter], list[str]] = lambda _call: []
         self.results = tmp_path / "results"
         self.service = ForcesService(
             ForcesParts(
@@ -64,11 +68,17 @@ class Bench:
                 read=self.read,
                 submit=self.submit,
                 results=self.results,
+                fingerprints=Fingerprints(self.results.parent / "fingerprints"),
+                examine=self.examine,
             )
         )
         self.feed = self.hub.open(1)
         self.hub.subscribe(1, ["engines"], None, None)
         self.hub.release(self.feed)
+
+    def examine(self, engine: str, models: Sequence[str], call: Waiter) -> list[str]:
+        self.examined.append((engine, tuple(models)))
+        return self.examination(call)
 
     def read(self, asked: StructureIn) -> StructureData:
         if asked.path == "/no":
@@ -228,6 +238,44 @@ def test_closing_cancels(bench: Bench) -> None:
     until(lambda: bench.task().state == "running")
     bench.service.close()
     assert bench.task().state == "cancelled"
+
+
+def test_what_was_installed_is_examined_and_its_findings_are_told(bench: Bench) -> None:
+    bench.examination = lambda _call: ["stress is switched off: the sign is the opposite one"]
+    bench.install(models=["other"])
+    until(lambda: bench.task().state == "done")
+    assert bench.examined == [("far", ("other",))]
+    assert bench.task().text == ("installed; stress is switched off: the sign is the opposite one")
+
+
+def test_an_engine_that_cannot_be_loaded_is_no_success(bench: Bench) -> None:
+    def fails(_call: Waiter) -> list[str]:
+        raise ForcesError("far is installed, but cannot be loaded: no weights")
+
+    bench.examination = fails
+    bench.install()
+    until(lambda: bench.task().state == "failed")
+    assert "cannot be loaded" in str(bench.task().message)
+
+
+def test_an_examination_ends_when_the_installation_is_cancelled(bench: Bench) -> None:
+    freed, begun = threading.Event(), threading.Event()
+
+    def waits(call: Waiter) -> list[str]:
+        call.on_cancel(freed.set)
+        begun.set()
+        assert freed.wait(20)
+        call.check()
+        raise AssertionError("check must raise")
+
+    bench.examination = waits
+    task = bench.install()
+    assert begun.wait(20)
+    assert bench.task().phase == "checking"
+    installed = next(r for r in bench.service.engines(NoParams()).data if r.name == "far")
+    assert installed.installed  # it can be used while it is examined
+    bench.service.stop(StopWorkerParams(task=task.id))
+    until(lambda: bench.task().state == "cancelled")
 
 
 def test_a_licence_must_be_accepted_once(bench: Bench) -> None:

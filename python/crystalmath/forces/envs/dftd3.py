@@ -227,6 +227,8 @@ MODELS = {
     },
 }
 DEVICES = ["cpu"]
+VACUUM_A = 33.0
+"""More than the reach of the dispersion, 60 bohr."""
 DAMPINGS = ("d3bj", "d3zero", "d3bjm", "d3zerom")
 
 
@@ -249,6 +251,7 @@ def setup(model: str, damping: str = "d3bj") -> Any:
     damping
         ``d3bj`` (Becke-Johnson), ``d3zero``, or their modified forms ``d3bjm``, ``d3zerom``.
     """
+    from ase.calculators.calculator import all_changes
     from dftd3.ase import DFTD3
     from dftd3.interface import RationalDampingParam
 
@@ -256,4 +259,38 @@ def setup(model: str, damping: str = "d3bj") -> Any:
         raise Refused(f"there is no damping {damping!r}", f"there are {', '.join(DAMPINGS)}")
     if damping == "d3bj":
         RationalDampingParam(method=model)  # raises for a functional without parameters
-    return DFTD3(method=model, damping=damping)
+
+    class Calculator(DFTD3):  # type: ignore[misc]
+        """Gives slabs and wires a periodic cell with vacuum.
+
+        Dftd3 1.7 misses images of a slab that does not lie in the plane of x and y.
+        """
+
+        def calculate(
+            self, atoms: Any = None, properties: Any = None, changes: Any = all_changes
+        ) -> None:
+            if atoms.pbc.all() or not atoms.pbc.any():
+                super().calculate(atoms, properties, changes)
+                return
+            wide = _with_vacuum(atoms)
+            super().calculate(wide, properties, all_changes)
+            if "stress" in self.results and atoms.cell.rank == 3:
+                self.results["stress"] *= wide.get_volume() / atoms.get_volume()
+
+    return Calculator(method=model, damping=damping)
+
+
+def _with_vacuum(atoms: Any) -> Any:
+    """The same atoms in a cell that is periodic everywhere, with images out of reach."""
+    import numpy as np
+    from ase.geometry import complete_cell
+
+    cell = np.where(atoms.pbc[:, None], atoms.cell.array, 0.0)
+    full = complete_cell(cell)
+    for i in np.flatnonzero(~atoms.pbc):
+        along = full[i] / np.linalg.norm(full[i])
+        full[i] = along * (np.ptp(atoms.positions @ along) + VACUUM_A)
+    wide = atoms.copy()
+    wide.cell[:] = full
+    wide.pbc = True
+    return wide

@@ -68,6 +68,8 @@ def setup(
 
         def calculate(self, atoms: Any = None, properties: Any = None, changes: Any = ()) -> None:
             super().calculate(atoms, properties, changes)
+            if "stress" in self.results and not atoms.pbc.all():
+                self.results["stress"] = self.results["stress"] * _stretch(atoms, self.r_max)
             if self.num_models > 1:
                 self.results["committee_energy"] = self.results["energy_comm"]
                 self.results["committee_forces"] = self.results["forces_comm"]
@@ -87,6 +89,21 @@ def setup(
         facts["properties"] = COMMITTEE
         facts["notes"] = [f"member {Path(f).name}: sha256 {_sha256(f)}" for f in files]
     return calculator, facts
+
+
+def _stretch(atoms: Any, cutoff: float) -> float:
+    """What the volume of a slab or wire grows by before MACE divides its virial by it.
+
+    It puts so much vacuum along the other directions that the result depends on where the atoms
+    are; the stress is meant for the volume of the cell as it is given.
+    """
+    import numpy as np
+    from mace.data.neighborhood import get_neighborhood
+
+    given = abs(float(np.linalg.det(atoms.cell.array)))
+    pbc = tuple(bool(p) for p in atoms.pbc)
+    *_, used = get_neighborhood(atoms.positions, cutoff, pbc, atoms.cell.array.copy())
+    return abs(float(np.linalg.det(used))) / given if given else 1.0
 
 
 def _info_keys(model: Any) -> list[str]:

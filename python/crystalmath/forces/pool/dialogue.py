@@ -6,16 +6,20 @@ Called by the supervisor, in its thread and under the lock of the roster.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Literal, Protocol
 
-from crystalmath.errors import WorkerDied
+from crystalmath.errors import CrystalMathError, WorkerDied
 from crystalmath.forces.launch import Deadlines, Launch
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.control import ControlClosed, ControlError, Message
 from crystalmath.forces.pool.member import Member, Stage, Why
-from crystalmath.forces.pool.memory import Peaks
+from crystalmath.forces.pool.memory import MIB, Peaks
 from crystalmath.forces.reported import reported_error
-from crystalmath.services.ports_pool import PoolLimits
+from crystalmath.services.ports_pool import Learnt, PoolLimits, Wanted
+
+Recall = Callable[[Wanted], Learnt]
+"""What examinations have taught about a worker."""
 
 
 class Watch(Protocol):
@@ -42,9 +46,10 @@ class Watch(Protocol):
 class Dialogue:
     """See the module docstring."""
 
-    def __init__(self, limits: PoolLimits, watch: Watch) -> None:
+    def __init__(self, limits: PoolLimits, watch: Watch, recall: Recall) -> None:
         self._limits = limits
         self._watch = watch
+        self._recall = recall
 
     def listen(self, member: Member) -> None:
         """Take in what a worker has said."""
@@ -77,17 +82,30 @@ class Dialogue:
             self._nonsense(member, f"it said {message.word!r} out of turn")
 
     def _beat(self, member: Member, message: Message) -> None:
-        rss = message.document.get("rss_bytes")
-        if isinstance(rss, int):
-            member.rss_bytes = rss
-            self._watch.peaks.saw(member.key, rss)
+        self._measured(member, message)
+        if "memory_points" in message.document:
+            self._watch.peaks.learnt(member.key, message.document["memory_points"])
         phase = message.document.get("phase")
         if isinstance(phase, str) and member.stage == "loading":
             member.phase = phase[:60]
             self._watch.tell(member)
 
+    def _measured(self, member: Member, message: Message) -> None:
+        """Take in what is said of the process; the one that was started is its guard."""
+        rss, pid = message.document.get("rss_bytes"), message.document.get("pid")
+        if isinstance(pid, int):
+            member.pid = pid
+        if isinstance(rss, int):
+            member.rss_bytes = rss
+            self._watch.peaks.saw(member.key, rss)
+
     def _configure(self, member: Member) -> None:
-        config = self._launch(member).config()
+        try:
+            config = self._launch(member).config()
+        except CrystalMathError as error:
+            member.failure = error
+            self._watch.end(member, "load", "now")
+            return
         try:
             if member.control is not None:
                 member.control.configure(config)
@@ -97,6 +115,7 @@ class Dialogue:
         self._watch.enter(member, "loading", phase="loading")
 
     def _loaded(self, member: Member, message: Message) -> None:
+        self._measured(member, message)  # a beat may be from before it was loaded
         member.capabilities = message.document
         member.last_used = time.monotonic()
         self._watch.loaded(member)
@@ -111,6 +130,7 @@ class Dialogue:
 
     def _launch(self, member: Member) -> Launch:
         wanted, limits = member.wanted, self._limits
+        learnt = self._recall(wanted)
         return Launch(
             environment=wanted.environment,
             model=wanted.model,
@@ -126,4 +146,8 @@ class Dialogue:
             ),
             max_structures=limits.request_structures,
             max_atoms=limits.request_atoms,
+            withheld=learnt.withheld,
+            reference=learnt.reference,
+            memory_bytes=limits.memory_mib * MIB,
+            memory_points=self._watch.peaks.points(member.key),
         )

@@ -7,6 +7,7 @@ from typing import Final
 
 from crystalmath.errors import (
     CrystalMathError,
+    EngineChanged,
     InputRejected,
     NotFound,
     OutOfMemory,
@@ -16,11 +17,11 @@ from crystalmath.errors import (
 )
 from crystalmath.forces.page import Look
 from crystalmath.forces.pool.member import FAULTS, Member
-from crystalmath.forces.reported import how_it_ended
+from crystalmath.forces.reported import how_it_ended, last_words
 from crystalmath.services.ports_forces import CrashReport
 from crystalmath.services.ports_pool import Crash
 
-OWN_FAULT: Final = (InputRejected, UnsupportedSpecies, NotFound)
+OWN_FAULT: Final = (InputRejected, UnsupportedSpecies, NotFound, EngineChanged)
 """Errors of whoever asked: trying again gives the same, and says nothing about the engine."""
 
 
@@ -54,7 +55,8 @@ def failure_of(member: Member, look: Look, report: CrashReport | None) -> Crysta
         )
     how = "it closed its channel" if report is None else how_it_ended(report)
     return WorkerDied(
-        f"{name} died while it was {doing(member, look)}: {how}", hint=_last_line(report)
+        f"{name} died while it was {doing(member, look)}: {how}",
+        hint=None if report is None else last_words(report.stderr_tail),
     )
 
 
@@ -100,8 +102,3 @@ _REASONS: Final = {
 
 def _atoms(look: Look) -> str:
     return f"{look.atoms} atom{'s' if look.atoms != 1 else ''}" if look.atoms else "its request"
-
-
-def _last_line(report: CrashReport | None) -> str | None:
-    lines = [] if report is None else report.stderr_tail.strip().splitlines()
-    return f"its last words: {lines[-1].strip()[:300]}" if lines else None

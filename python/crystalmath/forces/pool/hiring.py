@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from crystalmath.contract.rpc import Call
 from crystalmath.errors import Overloaded, ShuttingDown, WorkerDied
 from crystalmath.forces.page import PageView
 from crystalmath.forces.pool import endings
@@ -14,7 +13,7 @@ from crystalmath.forces.pool.member import FAULTS, Member
 from crystalmath.forces.pool.memory import MIB, make_room, share_threads
 from crystalmath.forces.pool.roster import Roster
 from crystalmath.forces.pool.supervisor import Supervisor
-from crystalmath.services.ports_pool import PoolLimits, Wanted
+from crystalmath.services.ports_pool import PoolLimits, Waiter, Wanted
 
 
 class Hiring:
@@ -47,7 +46,7 @@ class Hiring:
         self.wanted: dict[WorkerKey, Wanted] = {}
         self.closed = False
 
-    def ready(self, wanted: Wanted, call: Call, *, serves: str | None = None) -> Member:
+    def ready(self, wanted: Wanted, call: Waiter, *, serves: str | None = None) -> Member:
         """Wait until the worker is ready, starting it if need be; called under the lock.
 
         Parameters

@@ -26,6 +26,7 @@ class WorkerKey:
     dtype: str | None
     device: str
     options: str
+    afresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Place:
     dtype: str | None
     device: str
     options: str
+    afresh: bool = False
 
 
 def key_of(wanted: Wanted) -> WorkerKey:
@@ -48,6 +50,7 @@ def key_of(wanted: Wanted) -> WorkerKey:
         dtype=wanted.dtype,
         device=wanted.device,
         options=_canonical(wanted),
+        afresh=wanted.afresh,
     )
 
 
@@ -59,6 +62,7 @@ def place_of(wanted: Wanted) -> Place:
         dtype=wanted.dtype,
         device=wanted.device,
         options=_canonical(wanted),
+        afresh=wanted.afresh,
     )
 
 

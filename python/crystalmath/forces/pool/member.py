@@ -43,6 +43,8 @@ class Member:
         Why it is being ended; None while it is not.
     kill_at
         When patience with TERM, or with a closed channel, is over.
+    pid
+        Of the program, as it says itself: the process that was started is its guard.
     failure
         The error for whoever waits for it or used it.
     serves, helper
@@ -65,6 +67,7 @@ class Member:
     pidfd: int | None = None
     phase: str = "waiting to start"
     capabilities: Mapping[str, Any] | None = None
+    pid: int | None = None
     rss_bytes: int | None = None
     last_used: float = 0.0
     why: Why | None = None
@@ -125,7 +128,7 @@ class Member:
             wanted=self.wanted,
             state=self.state(look),
             phase=self.phase if self.stage != "ready" else (look.phase or "ready"),
-            pid=None if self.process is None or not self.alive else self.process.pid,
+            pid=self.pid if self.alive else None,
             clients=look.clients if self.alive else 0,
             waiting=look.waiting if self.alive else 0,
             requests=look.done,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,6 +10,9 @@ from typing import Final
 MIB: Final = 1024 * 1024
 UNKNOWN_BYTES: Final = 512 * MIB
 """What a worker is taken to need that has never run: an engine with torch, and a small model."""
+
+
+_MOST_POINTS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,11 @@ def over_budget(budget_bytes: int, occupants: Sequence[Occupant]) -> str | None:
 
 
 class Peaks:
-    """What workers of each key have needed so far."""
+    """What workers of each key have needed so far, and what their structures have."""
 
     def __init__(self) -> None:
         self._bytes: dict[Hashable, int] = {}
+        self._points: dict[Hashable, list[tuple[float, float]]] = {}
 
     def saw(self, key: Hashable, rss_bytes: int) -> None:
         """Note what a worker takes."""
@@ -77,6 +82,26 @@ class Peaks:
     def expected_bytes(self, key: Hashable) -> int:
         """What one is taken to need."""
         return self._bytes.get(key, UNKNOWN_BYTES)
+
+    def learnt(self, key: Hashable, points: object) -> None:
+        """Note what a worker has measured; anything but pairs of numbers is left alone."""
+        if not isinstance(points, list) or len(points) > _MOST_POINTS:
+            return
+        pairs = [tuple(map(float, p)) for p in points if _is_pair(p)]
+        if len(pairs) == len(points):
+            self._points[key] = [(edges, size) for edges, size in pairs]
+
+    def points(self, key: Hashable) -> Sequence[tuple[float, float]]:
+        """Edges and bytes, for the next worker of a key."""
+        return self._points.get(key, ())
+
+
+def _is_pair(point: object) -> bool:
+    return (
+        isinstance(point, list)
+        and len(point) == 2
+        and all(isinstance(x, int | float) and math.isfinite(x) for x in point)
+    )
 
 
 def share_threads(cores: int, active: int) -> int:

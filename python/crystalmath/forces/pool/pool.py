@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from crystalmath.contract.rpc import Call
 from crystalmath.errors import (
     CrystalMathError,
     NotImplementedYet,
@@ -22,6 +21,7 @@ from crystalmath.errors import (
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.channel import Channel, ChannelClosed, turns
 from crystalmath.forces.pool.control import ControlClosed, ControlError
+from crystalmath.forces.pool.dialogue import Recall
 from crystalmath.forces.pool.door import Door
 from crystalmath.forces.pool.hiring import Hiring
 from crystalmath.forces.pool.key import WorkerKey
@@ -34,10 +34,12 @@ from crystalmath.services.ports_pool import (
     Attached,
     Computed,
     Evaluation,
+    Learnt,
     Paused,
     PlainStructure,
     PoolLimits,
     PoolTotals,
+    Waiter,
     Wanted,
     WorkerRow,
 )
@@ -60,6 +62,8 @@ class Pool:
         Seconds since the epoch, for what people read.
     driver
         The program that stands between an i-PI server and a worker.
+    recall
+        What examinations have taught about a worker.
     """
 
     def __init__(
@@ -69,11 +73,12 @@ class Pool:
         door: str,
         clock: Callable[[], float] = time.time,
         driver: ReadyEnvironment | None = None,
+        recall: Recall = lambda _wanted: Learnt(),
     ) -> None:
         self.limits = limits
         self._clock = clock
         self._roster = Roster(limits.reports)
-        self._supervisor = Supervisor(self._roster, limits, host, clock)
+        self._supervisor = Supervisor(self._roster, limits, host, clock, recall)
         self._door = Door(door, limits, self._supervisor)
         self._hiring = Hiring(self._roster, self._supervisor, limits, clock)
         self._driver = driver
@@ -84,7 +89,7 @@ class Pool:
         """See ``ForcePool.listen``."""
         self._supervisor.on_change = on_change
 
-    def attach(self, wanted: Wanted, call: Call) -> Attached:
+    def attach(self, wanted: Wanted, call: Waiter) -> Attached:
         """See ``ForcePool.attach``."""
         with self._roster.changed:
             member = self._hiring.ready(wanted, call)
@@ -103,7 +108,7 @@ class Pool:
         wanted: Wanted,
         structures: Sequence[PlainStructure],
         properties: Sequence[str],
-        call: Call,
+        call: Waiter,
         *,
         deadline_s: float | None = None,
     ) -> Evaluation:
@@ -169,7 +174,7 @@ class Pool:
             self._supervisor.end(member, mode, mode)
             return self._row(member)
 
-    def serve(self, wanted: Wanted, address: str, template: str | None, call: Call) -> WorkerRow:
+    def serve(self, wanted: Wanted, address: str, template: str | None, call: Waiter) -> WorkerRow:
         """See ``ForcePool.serve``."""
         if self._driver is None:
             raise NotImplementedYet("this pool serves no i-PI servers")
@@ -204,7 +209,7 @@ class Pool:
 
     # --- a channel for a request ----------------------------------------------------------------
 
-    def _open_channel(self, wanted: Wanted, call: Call) -> tuple[Channel, Member]:
+    def _open_channel(self, wanted: Wanted, call: Waiter) -> tuple[Channel, Member]:
         with self._roster.changed:
             member = self._hiring.ready(wanted, call)
             ours = self._open(member)
@@ -231,7 +236,7 @@ class Pool:
             theirs.close()
         return ours
 
-    def _explain(self, member: Member, call: Call, *, last: bool) -> None:
+    def _explain(self, member: Member, call: Waiter, *, last: bool) -> None:
         """A channel has closed: raise why, or return when the request may be asked again.
 
         A worker that was stopped answers what it has begun, so what it left unanswered was never

@@ -20,7 +20,7 @@ from crystalmath.errors import CrystalMathError, ForcesError, WorkerTimeout
 from crystalmath.forces.pool import endings
 from crystalmath.forces.pool.breaker import Breaker
 from crystalmath.forces.pool.control import Control, ControlClosed, ControlError
-from crystalmath.forces.pool.dialogue import Dialogue
+from crystalmath.forces.pool.dialogue import Dialogue, Recall
 from crystalmath.forces.pool.loop import Loop
 from crystalmath.forces.pool.member import FAULTS, Member, Stage, Why
 from crystalmath.forces.pool.memory import MIB, Peaks, over_budget
@@ -33,7 +33,7 @@ from crystalmath.services.ports_forces import (
     ProcessHost,
     ReadyEnvironment,
 )
-from crystalmath.services.ports_pool import PoolLimits, WorkerRow
+from crystalmath.services.ports_pool import Learnt, PoolLimits, WorkerRow
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +47,8 @@ class Supervisor:
         All workers.
     clock
         Seconds since the epoch, for what people read.
+    recall
+        What examinations have taught about a worker.
 
     Attributes
     ----------
@@ -64,6 +66,7 @@ class Supervisor:
         limits: PoolLimits,
         host: ProcessHost,
         clock: Callable[[], float] = time.time,
+        recall: Recall = lambda _wanted: Learnt(),
     ) -> None:
         self._roster = roster
         self._limits = limits
@@ -72,7 +75,7 @@ class Supervisor:
         self.breaker = Breaker(limits.crashes, limits.crashes_within_s, limits.pause_s)
         self.peaks = Peaks()
         self.on_change: Callable[[WorkerRow], None] = lambda _row: None
-        self._dialogue = Dialogue(limits, self)
+        self._dialogue = Dialogue(limits, self, recall)
         self._starter = Starter(host, self._on_started, self._on_unstarted)
         self.loop = Loop(roster.changed, self._look_at_all, self._is_over)
         self._closing = False

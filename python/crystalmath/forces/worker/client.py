@@ -152,8 +152,10 @@ class Client:
         if payload[: 4 * header.structures] != known.counts_bytes:
             raise wire.WireError("the counts are not those of this generation")
         self._desk.check_request(header)
-        self._plan = Plan(header, self._buffer, known, self._desk)
-        return self._plan
+        plan = self._plan = Plan(header, self._buffer, known, self._desk)
+        plan.find_too_large(self._desk.memory)
+        plan.measured = self._desk.is_new(plan.shape)
+        return plan
 
     def _answer(self, plan: Plan) -> int:
         desk, buffer = self._desk, self._buffer
@@ -161,6 +163,8 @@ class Client:
         began = time.monotonic()
         desk.page.begin(began, allowance_s, plan.shape[1], desk.waiting)
         faults = plan.objections
+        if plan.measured:
+            desk.memory.begin()
         if plan.wants_stress:
             cells = bytes(buffer[plan.cells])
             if cells != plan.seen_cells:
@@ -176,6 +180,10 @@ class Client:
                 faults = {0: fault}
         else:
             faults = self._compute_several(plan, dict(faults))
+        if plan.measured:
+            plan.measured = False
+            computed = [s for i, s in enumerate(plan.structures) if i not in faults]
+            desk.memory.end(computed, together=desk.engine.batch)
         seconds = desk.finished(plan.shape, began, plan.shape[0])
         reply = plan.reply
         reply[_REQUEST_AT] = buffer[_REQUEST_AT]

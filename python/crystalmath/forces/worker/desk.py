@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from . import wire
 from .elements import symbol_of
 from .faults import Fault, describe, is_out_of_memory, release_memory
+from .memory import Memory
 from .outputs import Target, write
 from .page import StatusPage
 from .structures import Structure
@@ -40,9 +41,15 @@ class Desk:
     """See the module docstring."""
 
     def __init__(
-        self, engine: Any, capabilities: Capabilities, limits: Limits, page: StatusPage
+        self,
+        engine: Any,
+        capabilities: Capabilities,
+        limits: Limits,
+        page: StatusPage,
+        memory: Memory,
     ) -> None:
         self.engine = engine
+        self.memory = memory
         self.capabilities = capabilities
         self.limits = limits
         self.page = page
@@ -57,9 +64,12 @@ class Desk:
         """Refuse what the engine cannot do, or what is too much for one turn; raises ``Fault``."""
         missing = wire.names_of(header.mask & ~self._mask)
         if missing:
+            reason = self.capabilities.withheld.get(missing[0])
             raise Fault(
                 "input_rejected",
-                f"the engine gives no {', '.join(missing)}",
+                f"the engine gives no {', '.join(missing)}"
+                if reason is None
+                else f"{missing[0]} is switched off: {reason}",
                 hint=f"it gives {', '.join(self.capabilities.properties)}",
                 field="properties",
             )
@@ -107,6 +117,10 @@ class Desk:
         if shape in self._shapes:
             return limits.call_s
         return max(limits.first_call_s, limits.first_call_factor * limits.call_s)
+
+    def is_new(self, shape: tuple[int, int, int]) -> bool:
+        """Whether no request of this shape was answered before."""
+        return shape not in self._shapes
 
     def compute(
         self,

@@ -36,9 +36,11 @@ def main(arguments: list[str]) -> NoReturn:
     try:
         control.agree()
         config = control.wait(wire.CONFIG)
-        pulse.start(control, page)
+        beat = pulse.Pulse(control, page)
+        beat.start()
         desk = _load(control, page, config, given.declaration)
         if desk is not None:
+            beat.memory = desk.memory
             from .serving import Server
 
             Server(control, desk).run()
@@ -69,6 +71,7 @@ def _load(control: Control, page: StatusPage, config: Mapping[str, Any], path: s
         sys.stderr.write(f"loading failed: {fault}\n{fault.details.get('traceback', '')}")
         control.say(wire.FAULT, {**fault.document(), "phase": page.phase})
         return None
+    answer["pid"], answer["rss_bytes"] = os.getpid(), pulse.resident_bytes()
     answer["load_s"] = round(time.monotonic() - began, 3)
     page.enter("ready")
     control.say(wire.CONFIG, answer)

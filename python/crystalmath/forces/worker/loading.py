@@ -7,8 +7,10 @@ from typing import Any
 
 from . import declaration
 from .desk import Desk, Limits
+from .memory import memory_of
 from .object_engine import ObjectEngine
 from .page import StatusPage
+from .reference import check_reference
 from .trial import Capabilities, candidates, try_properties, warm_structure
 
 
@@ -31,7 +33,12 @@ def load_desk(
         names, missing = try_properties(engine, warm, names, capabilities.members)
         notes += [f"not given, although declared: {text}" for text in missing]
         capabilities.tried = True
-    capabilities.properties = tuple(names)
+    withheld = {name: str(why) for name, why in (config.get("withheld") or {}).items()}
+    names = [name for name in names if name not in withheld]
+    capabilities.properties, capabilities.withheld = tuple(names), withheld
+    if config.get("reference"):
+        page.enter("comparing")
+        check_reference(engine, config["reference"])
     limits = _limits(config)
     answer = {
         "properties": list(names),
@@ -43,13 +50,14 @@ def load_desk(
         "device": config.get("device") or "cpu",
         "package": declaration.package(path),
         "versions": declaration.versions(path),
+        "withheld": withheld,
         "batch": engine.batch,
         "tried": capabilities.tried,
         "notes": notes,
         "max_structures": limits.max_structures,
         "max_atoms": limits.max_atoms,
     }
-    return Desk(engine, capabilities, limits, page), answer
+    return Desk(engine, capabilities, limits, page, memory_of(config)), answer
 
 
 def _engine(target: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from . import plain, wire
 from .desk import Desk
 from .faults import Fault
+from .memory import Memory
 from .outputs import Target, shape_of
 from .structures import Structure, read_only
 
@@ -81,6 +82,8 @@ class Plan:
         Where the cells are, to notice their change.
     reply
         The answer; ``numbers`` is its payload as one flat array.
+    measured
+        Whether the memory of the next request is measured.
     """
 
     def __init__(self, header: wire.Header, buffer: bytearray, known: Known, desk: Desk) -> None:
@@ -102,7 +105,9 @@ class Plan:
         )
         self.seen_cells = b""
         self.objections = known.objections
+        self.measured = False
         self.flat: dict[int, Fault] = {}
+        self._partial = desk.capabilities.withheld.get("partial_stress")
         self.wants_stress = bool(header.mask & (wire.BITS["stress"] | wire.BITS["stresses"]))
         self.structures = known.structures_over(buffer, layout)
         members = desk.capabilities.members
@@ -121,19 +126,28 @@ class Plan:
         self.numbers = np.frombuffer(self.reply, np.float64, offset=wire.HEADER_BYTES)
         self.targets = _targets(self.numbers, sections, known.counts, self.members)
 
+    def find_too_large(self, memory: Memory) -> None:
+        """Object to structures that would not fit."""
+        for i, structure in enumerate(self.structures):
+            if i not in self.objections and (fault := memory.objection(structure)) is not None:
+                self.objections = {**self.objections, i: fault}
+
     def update_stress(self, cells: bytes) -> None:
         """Find the structures that have no stress with these cells."""
         self.seen_cells = cells
-        self.flat = {
-            i: Fault(
-                "input_rejected",
-                "there is no stress without a periodic direction and a volume",
-                hint="ask for energy and forces only",
-                field="properties",
-            )
-            for i, structure in enumerate(self.structures)
-            if not structure.has_stress()
-        }
+        self.flat = {}
+        for i, structure in enumerate(self.structures):
+            if not structure.has_stress():
+                self.flat[i] = _no_stress("there is no stress without a periodic direction and a "
+                                          "volume")  # fmt: skip
+            elif self._partial is not None and not structure.pbc.all():
+                self.flat[i] = _no_stress(
+                    f"the stress of slabs and wires is switched off: {self._partial}"
+                )
+
+
+def _no_stress(why: str) -> Fault:
+    return Fault("input_rejected", why, hint="ask for energy and forces only", field="properties")
 
 
 def _fixed(header: wire.Header, payload: int) -> tuple[bytes, bytes]:

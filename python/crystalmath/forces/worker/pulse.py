@@ -9,28 +9,54 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .control import Control, HostGone
 from .page import StatusPage
+
+if TYPE_CHECKING:  # it needs numpy, which may not be imported yet
+    from .memory import Memory
 
 EVERY_S = 2.0
 _STATM = Path("/proc/self/statm")
 
 
-def start(control: Control, page: StatusPage) -> None:
-    """Begin to beat; ends the process when the host is gone."""
-    threading.Thread(target=_run, args=(control, page), name="pulse", daemon=True).start()
+class Pulse:
+    """See the module docstring.
 
+    Attributes
+    ----------
+    memory
+        What is known about the memory of structures; None while it loads.
+    """
 
-def _run(control: Control, page: StatusPage) -> None:
-    while True:
-        try:
-            control.beat(
-                {"phase": page.phase, "rss_bytes": resident_bytes(), "clients": page.clients}
-            )
-        except HostGone:
-            os._exit(0)
-        time.sleep(EVERY_S)
+    def __init__(self, control: Control, page: StatusPage) -> None:
+        self._control = control
+        self._page = page
+        self.memory: Memory | None = None
+
+    def start(self) -> None:
+        """Begin to beat; ends the process when the host is gone."""
+        threading.Thread(target=self._run, name="pulse", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._control.beat(self._says())
+            except HostGone:
+                os._exit(0)
+            time.sleep(EVERY_S)
+
+    def _says(self) -> dict[str, Any]:
+        says = {
+            "phase": self._page.phase,
+            "pid": os.getpid(),
+            "rss_bytes": resident_bytes(),
+            "clients": self._page.clients,
+        }
+        if self.memory is not None:
+            says["memory_points"] = self.memory.points()
+        return says
 
 
 def resident_bytes() -> int | None:

@@ -29,6 +29,9 @@ class Capabilities:
         Whether a structure was evaluated to find the properties.
     notes
         What belongs to every result of this engine.
+    withheld
+        Property → why it is not given although the engine has it; ``partial_stress`` is the stress
+        of what is periodic in one or two directions.
     """
 
     def __init__(self, facts: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
@@ -43,6 +46,7 @@ class Capabilities:
         self.notes = [str(note) for note in known("notes", ())]
         self.dtype = known("dtype")
         self.properties: tuple[str, ...] = ()
+        self.withheld: Mapping[str, str] = {}
         self.tried = False
 
     @property
