@@ -14,7 +14,7 @@ pub use action::{Action, Group, Info, Scope};
 
 use crate::error::IpcError;
 use crate::keymap::Key;
-use crate::rpc::types::JobSummary;
+use crate::rpc::types::{EngineInfo, InstallTask, JobSummary, WorkerInfo};
 use crate::submission::Kind;
 
 /// Something that happened.
@@ -65,6 +65,8 @@ pub enum Msg {
         /// Its bytes now.
         bytes: u64,
     },
+    /// The daemon tells what became of engines, installations and workers, oldest first.
+    EngineNews(Vec<EngineNews>),
     /// The answer to [`Effect::LookAtFile`].
     FileSeen {
         /// The number of the effect.
@@ -76,6 +78,17 @@ pub enum Msg {
     Quit,
     /// Something to tell the user, for example that text was copied.
     Note(Tone, String),
+}
+
+/// One thing of the engines as it is now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EngineNews {
+    /// An engine.
+    Engine(Box<EngineInfo>),
+    /// An installation.
+    Install(Box<InstallTask>),
+    /// A worker; one that is stopped or has crashed is told for the last time.
+    Worker(Box<WorkerInfo>),
 }
 
 /// How something is meant.
@@ -185,6 +198,9 @@ pub enum Effect {
     /// Be told how the log of this job grows, instead of the one before, also on every later
     /// connection; it comes as [`Msg::LogGrown`].
     WatchLog(Option<i64>),
+    /// Be told what becomes of engines, installations and workers, or no longer, also on every later
+    /// connection; it comes as [`Msg::EngineNews`].
+    WatchEngines(bool),
     /// Look at what a file of this machine is; the answer comes as [`Msg::FileSeen`].
     LookAtFile {
         /// Number of the answer.

@@ -15,27 +15,27 @@
 //! Tabs that have no screen are not shown.
 //!
 //! # Example
-//! A screen that shows the engines, and reads them again every minute while it is seen:
+//! A screen that shows the clusters, and reads them again every minute while it is seen:
 //!
 //! ```ignore
 //! #[derive(Debug, Default)]
-//! pub struct Engines { rows: Vec<Engine>, cursor: usize, read_at: f64 }
+//! pub struct Clusters { rows: Vec<Cluster>, cursor: usize, read_at: f64 }
 //!
-//! impl Screen for Engines {
+//! impl Screen for Clusters {
 //!     fn actions(&self) -> &'static [Action] { &[Action::Open, Action::Copy] }
 //!
 //!     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
 //!         match event {
 //!             // The newest call of a slot wins: while one is under way, only the latest waits.
-//!             Event::Entered | Event::Resync => cx.ask("engines", 0, "forces.engines", json!({})),
+//!             Event::Entered | Event::Resync => cx.ask("clusters", 0, "clusters.list", json!({})),
 //!             Event::Tick if cx.now() >= self.read_at + 60.0 =>
-//!                 cx.ask("engines", 0, "forces.engines", json!({})),
-//!             Event::Reply { slot: "engines", result: Ok(result), .. } => {
+//!                 cx.ask("clusters", 0, "clusters.list", json!({})),
+//!             Event::Reply { slot: "clusters", result: Ok(result), .. } => {
 //!                 self.rows = read(result);
 //!                 self.read_at = cx.now();
 //!                 cx.redraw();
 //!             }
-//!             Event::Reply { slot: "engines", result: Err(error), .. } => cx.toast_error(error),
+//!             Event::Reply { slot: "clusters", result: Err(error), .. } => cx.toast_error(error),
 //!             Event::Act(Action::Down) => { self.cursor += 1; cx.redraw(); }
 //!             Event::Act(Action::Copy) => cx.copy("name", &self.rows[self.cursor].name),
 //!             _ => return Handled::No,
@@ -51,6 +51,7 @@
 //! }
 //! ```
 
+pub mod engines;
 pub mod job;
 pub mod jobs;
 pub mod new_job;
@@ -68,7 +69,7 @@ pub use crate::app::{Choice, Cx, Picker, Question};
 use crate::config::Config;
 use crate::error::IpcError;
 use crate::keymap::Keymap;
-use crate::msg::{Action, Edit, Entry};
+use crate::msg::{Action, Edit, EngineNews, Entry};
 use crate::submission::Kind;
 use crate::theme::Theme;
 
@@ -81,6 +82,8 @@ pub enum ScreenId {
     Job,
     /// A job that is to be submitted.
     NewJob,
+    /// The force engines.
+    Engines,
 }
 
 /// Where a screen lives.
@@ -131,6 +134,13 @@ pub const SPECS: &[Spec] = &[
         place: Place::Over,
         opened_by: Some(Action::New),
         make: |_| Box::<new_job::NewJob>::default(),
+    },
+    Spec {
+        id: ScreenId::Engines,
+        title: "Engines",
+        place: Place::Tab(6),
+        opened_by: None,
+        make: |_| Box::<engines::Engines>::default(),
     },
 ];
 
@@ -205,6 +215,8 @@ pub enum Event<'a> {
         /// Its bytes now.
         bytes: u64,
     },
+    /// What became of engines, installations and workers, while [`Cx::watch_engines`].
+    EngineNews(&'a [EngineNews]),
     /// The answer to [`Cx::question`].
     Answered {
         /// The token of the question.

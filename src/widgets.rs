@@ -2,6 +2,7 @@
 
 pub mod ascii;
 pub mod dialog;
+pub mod facts;
 pub mod frame;
 pub mod fuzzy;
 pub mod input;

@@ -126,6 +126,12 @@ impl<'a> Cx<'a> {
         self.effects.push(Effect::WatchLog(job));
     }
 
+    /// Be told by [`Event::EngineNews`](crate::screens::Event::EngineNews) what becomes of engines,
+    /// installations and workers, or no longer; where the daemon has events.
+    pub fn watch_engines(&mut self, watched: bool) {
+        self.effects.push(Effect::WatchEngines(watched));
+    }
+
     /// Look at what a file of this machine is.
     pub fn look_at_file(&mut self, slot: &'static str, path: PathBuf) {
         let id = self.requests.work(self.screen, slot);

@@ -88,7 +88,7 @@ actions! {
     Open "open" "open" Do Screen ["enter"];
         "Go into what the cursor is on.";
     Cancel "cancel" "cancel" Do Screen destructive ["c"];
-        "End jobs, with everything they started.";
+        "End jobs, with everything they started; on the engines a worker or an installation.";
     Rerun "rerun" "rerun" Do Screen ["r"];
         "Submit jobs again, from the same input.";
     Continue "continue" "continue" Do Screen ["R"];
@@ -100,11 +100,17 @@ actions! {
     Delete "delete" "delete" Do Screen destructive ["d"];
         "Remove ended jobs from the list; their files stay.";
     Copy "copy" "copy" Do Screen ["y"];
-        "Copy the number or the path of the job, or the value.";
+        "Copy the number or the path of the job, or the name or value.";
     OpenFile "open-file" "pager" Do Screen ["o"];
         "Open the file in your pager.";
     Shell "shell" "shell" Do Screen ["!"];
         "Open a shell in the job's directory.";
+    Install "install" "install" Do Screen ["i"];
+        "Build the environment of an engine and fetch its models, after asking.";
+    Doctor "doctor" "doctor" Do Screen ["D"];
+        "Check an engine: what it loads, its forces and stress against its energies.";
+    Unused "unused" "unused" Do Screen destructive ["u"];
+        "Remove environments and models that nothing needs, after showing them.";
     Select "select" "select" Do Screen ["space"];
         "Select the row, or take it out of the selection.";
     SelectRange "select-range" "range" Do Screen ["v"];
@@ -167,7 +173,8 @@ actions! {
         "To the next pane or tab.";
     PreviousPane "previous-pane" "pane" Move Everywhere ["shift-tab"];
         "To the pane or tab before.";
-    Screen1 "screen-1" "screen 1" Move Everywhere ["1"]; "To the first screen.";
+    Screen1 "screen-1" "screen 1" Move Everywhere ["1"]; "To the jobs.";
+    Screen6 "screen-6" "screen 6" Move Everywhere ["6"]; "To the engines.";
     Back "back" "back" Program Everywhere ["esc"];
         "Out of this; clears a selection or a filter first.";
     Palette "palette" "command" Program Everywhere [":"];
@@ -208,6 +215,7 @@ impl Action {
     pub const fn screen_number(self) -> Option<u8> {
         match self {
             Self::Screen1 => Some(1),
+            Self::Screen6 => Some(6),
             _ => None,
         }
     }

@@ -24,4 +24,7 @@ pub trait Service: Send {
     /// Tell how the log of this job grows, as [`Msg::LogGrown`], and of no other; a service without
     /// events tells nothing.
     fn watch_log(&mut self, _job: Option<i64>) {}
+
+    /// Tell what becomes of engines, installations and workers, as [`Msg::EngineNews`], or no longer.
+    fn watch_engines(&mut self, _watched: bool) {}
 }

@@ -24,6 +24,7 @@ use crate::rpc::types::{Job, Reply};
 use crate::theme::Role;
 use crate::widgets::text;
 use log::{LogView, STREAMS, Source};
+pub use summary::time_text;
 
 const DETAIL: &str = "detail";
 

@@ -7,7 +7,10 @@ use crate::msg::Action;
 use crate::wording::{command, replace_names};
 
 /// What calls a method here.
-const METHODS: [(&str, Action); 7] = [
+const METHODS: [(&str, Action); 10] = [
+    ("forces.doctor", Action::Doctor),
+    ("forces.gc", Action::Unused),
+    ("forces.install", Action::Install),
     ("jobs.cancel", Action::Cancel),
     ("jobs.continue", Action::Continue),
     ("jobs.delete", Action::Delete),
@@ -18,7 +21,10 @@ const METHODS: [(&str, Action); 7] = [
 ];
 
 /// What shows the answer of a method here.
-const PLACES: [(&str, &str); 3] = [
+const PLACES: [(&str, &str); 6] = [
+    ("forces.engines", "Engines"),
+    ("forces.environments", "Environments"),
+    ("forces.workers", "Workers"),
     ("jobs.get", "Summary"),
     ("jobs.files", "Files"),
     ("jobs.list", "Jobs"),

@@ -5,6 +5,7 @@
 mod actions;
 mod clock;
 mod commands;
+mod engines;
 mod filter;
 mod fuzz;
 mod job;

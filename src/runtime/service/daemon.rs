@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use super::Service;
 use crate::error::{IpcError, Result};
 use crate::ipc::{ConnState, IpcClient, Options};
-use crate::msg::{Link, Msg, Server, Tone};
+use crate::msg::{EngineNews, Link, Msg, Server, Tone};
 use crate::rpc::types::{Event, LogGrown};
 use crate::rpc::{EventSource as _, Notification, SCHEMA_SHA256, Subscription};
+use crate::screens::wording::error_text;
 
 /// Makes the options of a connection; the argument says whether a daemon may be started.
 pub type Opener = Box<dyn Fn(bool) -> Result<Options> + Send + Sync>;
@@ -22,6 +23,7 @@ pub struct Daemon {
     client: Arc<Kept>,
     subscription: Option<Subscription>,
     log: Option<Subscription>,
+    engines: Option<Subscription>,
 }
 
 impl Daemon {
@@ -33,6 +35,7 @@ impl Daemon {
             client: Arc::default(),
             subscription: None,
             log: None,
+            engines: None,
         }
     }
 
@@ -106,6 +109,11 @@ impl Service for Daemon {
         let wanted = topic.zip(self.client());
         self.log = wanted.map(|(topic, client)| client.subscribe(&[topic.as_str()]));
     }
+
+    fn watch_engines(&mut self, watched: bool) {
+        let wanted = watched.then(|| self.client()).flatten();
+        self.engines = wanted.map(|client| client.subscribe(&["engines"]));
+    }
 }
 
 /// What a log event means to the UI; nothing where the topic names no job.
@@ -166,19 +174,29 @@ fn told(notification: Notification) -> Vec<Msg> {
     match notification {
         Notification::Events(events) => {
             let (mut changed, mut gone, mut logs) = (Vec::new(), Vec::new(), Vec::new());
+            let mut engines = Vec::new();
             for event in events {
                 match event {
                     Event::Job(row) => changed.push(row.job),
                     Event::JobRemoved(row) => gone.push(row.id),
                     Event::Log(event) => logs.extend(grown(&event)),
+                    Event::Engine(row) => engines.push(EngineNews::Engine(Box::new(row.engine))),
+                    Event::Install(row) => engines.push(EngineNews::Install(Box::new(row.install))),
+                    Event::Worker(row) => engines.push(EngineNews::Worker(Box::new(row.worker))),
                     _ => {}
                 }
             }
             let changed = (!changed.is_empty()).then(|| Msg::JobsChanged(changed));
             let gone = (!gone.is_empty()).then(|| Msg::JobsGone(gone));
-            changed.into_iter().chain(gone).chain(logs).collect()
+            let engines = (!engines.is_empty()).then(|| Msg::EngineNews(engines));
+            let lists = changed.into_iter().chain(gone).chain(engines);
+            lists.chain(logs).collect()
         }
         Notification::Resync(_) => vec![Msg::Resync],
+        Notification::Refused { topics, error } if topics == ["engines"] => {
+            let text = format!("engines are not told of: {}", error_text(&error));
+            vec![Msg::Note(Tone::Warn, text)]
+        }
         Notification::Refused { error, .. } => vec![Msg::NoEvents(error)],
         Notification::State(_) => Vec::new(),
     }

@@ -8,11 +8,9 @@ use crate::screens::jobs::words;
 use crate::screens::units;
 use crate::screens::wording::speak;
 use crate::theme::{Role, Theme};
+use crate::widgets::facts::{Fact, Facts};
 use crate::widgets::plot::value_text;
 use crate::widgets::text;
-
-/// One line: what it is, what is said, how it looks.
-pub type Line = (String, String, Role);
 
 /// Members of the results document that have a line of their own, or are no single values.
 const TOLD: [&str; 16] = [
@@ -34,33 +32,10 @@ const TOLD: [&str; 16] = [
     "started",
 ];
 
-struct Lines(Vec<Line>);
-
-impl Lines {
-    fn add(&mut self, name: &str, value: impl Into<String>, role: Role) {
-        let value = value.into();
-        if !value.is_empty() {
-            self.0.push((name.to_owned(), value, role));
-        }
-    }
-
-    fn some(&mut self, name: &str, value: Option<impl Into<String>>, role: Role) {
-        if let Some(value) = value {
-            self.add(name, value, role);
-        }
-    }
-
-    fn gap(&mut self) {
-        if self.0.last().is_some_and(|line| !line.1.is_empty()) {
-            self.0.push((String::new(), String::new(), Role::Text));
-        }
-    }
-}
-
 /// The lines of a job, as far as it is known.
 #[must_use]
-pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec<Line> {
-    let mut lines = Lines(Vec::new());
+pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec<Fact> {
+    let mut lines = Facts::default();
     axes(&mut lines, row, detail, data, theme);
     if let Some(job) = detail {
         lines.gap();
@@ -85,7 +60,7 @@ pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec
 }
 
 /// The scheduler's and the science's side, each with its reason.
-fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) {
+fn axes(lines: &mut Facts, row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) {
     let job = &row.job;
     let glyphs = theme.glyphs();
     let (glyph, role) = words::state_look(row, glyphs);
@@ -153,7 +128,7 @@ fn axes(lines: &mut Lines, row: &Row, detail: Option<&Job>, data: &Data, theme: 
 }
 
 /// How long it runs already, against its limit where it has one.
-fn running_time(lines: &mut Lines, row: &Row, data: &Data, theme: &Theme) {
+fn running_time(lines: &mut Facts, row: &Row, data: &Data, theme: &Theme) {
     let Some(elapsed) = data.elapsed_s(row) else {
         return;
     };
@@ -168,7 +143,7 @@ fn running_time(lines: &mut Lines, row: &Row, data: &Data, theme: &Theme) {
     lines.add("elapsed", words, words::time_role(row, data));
 }
 
-fn results(lines: &mut Lines, job: &Job) {
+fn results(lines: &mut Facts, job: &Job) {
     let document = &job.results;
     let number = |name: &str| document.get(name).and_then(Value::as_f64);
     let with =
@@ -251,7 +226,7 @@ fn lattice_text(lattice: &Map<String, Value>) -> (Option<String>, Option<String>
 }
 
 /// What was calculated, and with what.
-fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
+fn what(lines: &mut Facts, row: &Row, detail: Option<&Job>) {
     let job = &row.job;
     let task = job.task.as_deref().unwrap_or_default();
     lines.add(
@@ -294,7 +269,7 @@ fn what(lines: &mut Lines, row: &Row, detail: Option<&Job>) {
     lines.add("tags", job.tags.join(" "), Role::Text);
 }
 
-fn times(lines: &mut Lines, row: &Row, data: &Data) {
+fn times(lines: &mut Facts, row: &Row, data: &Data) {
     let job = &row.job;
     if job.state != JobState::Running {
         lines.add("elapsed", words::time(row, data), Role::Text);
@@ -313,7 +288,7 @@ fn times(lines: &mut Lines, row: &Row, data: &Data) {
 }
 
 /// Where it comes from and where it is.
-fn origin(lines: &mut Lines, job: &Job) {
+fn origin(lines: &mut Facts, job: &Job) {
     let numbers = |ids: &[i64]| {
         let all: Vec<String> = ids.iter().map(ToString::to_string).collect();
         all.join(", ")

@@ -7,7 +7,7 @@ use super::{JobScreen, TABS, summary};
 use crate::app::Row;
 use crate::screens::ViewCx;
 use crate::theme::Role;
-use crate::widgets::{scrollbar, text};
+use crate::widgets::{facts, text};
 
 impl JobScreen {
     pub(super) fn draw_tabs(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
@@ -30,27 +30,8 @@ impl JobScreen {
         if let Some(error) = &self.error {
             lines.insert(0, ("not read".into(), error.clone(), Role::Bad));
         }
-        let room = usize::from(area.width).saturating_sub(15);
-        let mut rows: Vec<(&str, String, Role)> = Vec::new();
-        for (name, value, role) in &lines {
-            for (index, part) in text::wrap(value, room).into_iter().enumerate() {
-                rows.push((if index == 0 { name } else { "" }, part, *role));
-            }
-        }
-        let most = rows.len().saturating_sub(usize::from(area.height));
-        let offset = self.scroll.min(most);
-        for ((name, value, role), y) in rows[offset..].iter().zip(area.top()..area.bottom()) {
-            let name = text::fit(name, 11, theme.glyphs().more);
-            text::put(buf, (area.x + 1, y), &name, 11, theme.style(Role::Dim));
-            let role = if cx.data.is_stale() {
-                Role::Stale
-            } else {
-                *role
-            };
-            let left = area.width.saturating_sub(14);
-            text::put(buf, (area.x + 13, y), value, left, theme.style(role));
-        }
-        scrollbar::draw(area, buf, theme, offset, rows.len());
+        let stale = cx.data.is_stale();
+        facts::draw(&lines, self.scroll, area, buf, theme, stale);
     }
 
     pub(super) fn say_why_empty(&self, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {

@@ -106,6 +106,9 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     let mut ui = Ui::new(SIZE);
     super::new_job::form(&mut ui);
     everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
+    super::engines::open(&mut ui);
+    everywhere.extend(offered(&mut ui));
     for info in Action::all() {
         assert!(
             everywhere.contains(&info.action),

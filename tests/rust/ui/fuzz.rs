@@ -9,6 +9,7 @@ use crystalmath::rpc::types::{JobState, JobSummary};
 use crystalmath::submission::{Doubt, Kind};
 use serde_json::{Value, json};
 
+use super::engines::{checked, reading, told_worker};
 use super::job::{detail, files};
 use super::new_job::codes;
 use super::{NOW, Ui, job, page, ready};
@@ -145,6 +146,11 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
                                        "晶": {"x": [], "y": [1.0, null]}}}})
         }
         "codes.list" => codes(),
+        "forces.engines" | "forces.workers" | "forces.status" | "forces.environments" => {
+            reading(method)
+        }
+        "forces.doctor" => checked(["passed", "failed", "?"][numbers.below(3)]),
+        "forces.gc" => json!({"data": [{"kind": "?", "name": words(numbers), "size_bytes": -1}]}),
         "jobs.submit" => match numbers.below(3) {
             0 => json!({"data": {"job": some(numbers)}}),
             1 => json!({"data": {"dry_run": {"files": [{"path": "x", "content": words(numbers)}],
@@ -157,7 +163,7 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
 
 fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
     let place = |numbers: &mut Numbers| u16::try_from(numbers.below(200)).unwrap();
-    match numbers.below(24) {
+    match numbers.below(26) {
         0 => Msg::Resize(place(numbers), place(numbers) / 2),
         1 => Msg::Mouse(Mouse::Click(place(numbers), place(numbers) / 4)),
         2 => Msg::Mouse(Mouse::Wheel(
@@ -221,6 +227,10 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
                 result: Ok(json!(null)),
             },
         },
+        15 => Msg::EngineNews(vec![told_worker(
+            ["w1", "w2", "w3"][numbers.below(3)],
+            ["idle", "busy", "crashed", "stopped", "?"][numbers.below(5)],
+        )]),
         14 => Msg::LogGrown {
             job: i64::try_from(numbers.below(60)).unwrap(),
             stream: ["output", "stderr", "?"][numbers.below(3)].into(),
