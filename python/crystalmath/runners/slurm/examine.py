@@ -173,12 +173,11 @@ def _noticed(
 ) -> list[Problem]:
     problems = []
     scheduler, scratch = _scheduler(parts), _scratch(parts)
-    if record.kind != "slurm":
-        pass
-    elif scheduler.name is None:
+    is_slurm = record.kind == "slurm"
+    if is_slurm and scheduler.name is None:
         hint = "is it the login node? does `setup_commands` need a `module load slurm`?"
         problems.append(Problem(what="SLURM's commands are not there", hint=hint))
-    elif not scheduler.accounting:
+    elif is_slurm and not scheduler.accounting:
         hint = "ends are then known from squeue and from what jobs leave; nothing is lost"
         problems.append(Problem(what="the accounting (sacct) does not answer", hint=hint))
     if not scratch.writable:
