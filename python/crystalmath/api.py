@@ -29,6 +29,7 @@ from crystalmath.forces.worker.wire import ABI
 from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
+from crystalmath.runners.host.runner import HostRunner
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.clusters import ClusterShells
 from crystalmath.runners.slurm.examine import Examination
@@ -250,8 +251,9 @@ class CrystalController:
         self._logs.stop()
         self._store.close()
 
-    def _cluster_runner(self, record: ClusterRecord) -> SlurmRunner:
-        return SlurmRunner(record, lambda: self._shells.open(record), time.time)
+    def _cluster_runner(self, record: ClusterRecord) -> SlurmRunner | HostRunner:
+        made = SlurmRunner if record.kind == "slurm" else HostRunner
+        return made(record, lambda: self._shells.open(record), time.time)
 
     def _wake(self) -> None:
         self._pump.wake()

@@ -7,12 +7,15 @@ use crate::msg::Action;
 use crate::wording::{command, replace_names};
 
 /// What calls a method here.
-const METHODS: [(&str, Action); 15] = [
+const METHODS: [(&str, Action); 18] = [
     ("clusters.accept_host_key", Action::TrustKey),
     ("clusters.create", Action::New),
     ("clusters.delete", Action::Delete),
     ("clusters.test", Action::Test),
     ("clusters.update", Action::Edit),
+    ("forces.doctor", Action::Doctor),
+    ("forces.gc", Action::Unused),
+    ("forces.install", Action::Install),
     ("jobs.cancel", Action::Cancel),
     ("jobs.continue", Action::Continue),
     ("jobs.delete", Action::Delete),
@@ -26,9 +29,12 @@ const METHODS: [(&str, Action); 15] = [
 ];
 
 /// What shows the answer of a method here.
-const PLACES: [(&str, &str); 6] = [
+const PLACES: [(&str, &str); 9] = [
     ("clusters.get", "Clusters"),
     ("clusters.list", "Clusters"),
+    ("forces.engines", "Engines"),
+    ("forces.environments", "Environments"),
+    ("forces.workers", "Workers"),
     ("jobs.get", "Summary"),
     ("jobs.files", "Files"),
     ("jobs.list", "Jobs"),

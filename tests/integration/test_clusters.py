@@ -268,6 +268,8 @@ def test_the_log_of_a_running_job_can_be_read(bench: ClusterBench) -> None:
     bench.until_state(job, *ENDS, step_s=1.0)
     log = bench.service.log(params)
     assert (log.text, log.eof) == ("first\nsecond\n", True)
+    scheduler = bench.service.log(LogParams(id=job, stream="scheduler"))
+    assert scheduler.path == "scheduler.log"
 
 
 def test_a_file_over_the_limit_stays_there(bench: ClusterBench) -> None:
@@ -353,7 +355,7 @@ def test_a_second_job_in_the_same_directory_touches_nothing(
     bench.until_state(job, "RUNNING")
     where = Path(str(bench.clusters.remote(job).directory))
     bench.until((where / "ran").exists)
-    shell = bench.runners.of(bench.cluster)._on()
+    shell = bench.runners.of(bench.cluster).on()
     again = shell.run(f"cd {where}; sbatch --parsable --job-name=x job.sh", deadline_s=30.0)
     assert again.out.strip() == b"101"
     log = where / "scheduler.log"
@@ -369,7 +371,7 @@ def submit_by_hand(bench: ClusterBench, script: str) -> tuple[str, Path]:
     where = bench.root / "by hand"
     where.mkdir()
     (where / "job.sh").write_text(f"#!/bin/bash\n{script}\n")
-    shell = bench.runners.of(bench.cluster)._on()
+    shell = bench.runners.of(bench.cluster).on()
     ran = shell.run(
         f"cd '{where}'; sbatch --parsable --job-name='my relax' job.sh", deadline_s=30.0
     )

@@ -13,20 +13,21 @@ from ase.calculators.emt import EMT
 from ase.calculators.lj import LennardJones
 
 from crystalmath import calculator
-from crystalmath.errors import UnsupportedSpecies
-from support.daemon import PRODUCTION, ROOT, Daemon
+from crystalmath.errors import EngineChanged, UnsupportedSpecies
+from support.daemon import PRODUCTION, ROOT, Daemon, wait_until
 
 CELL = bulk("Cu", a=3.7, cubic=True)
 
 
 @pytest.fixture
 def started(make_daemon: Any, monkeypatch: pytest.MonkeyPatch) -> Daemon:
-    """The daemon of this process, with the engine ``several`` of a user."""
+    """The daemon of this process, with engines of a user."""
     daemon: Daemon = make_daemon(program=PRODUCTION)
     engines = daemon.config / "crystalmath" / "engines"
     engines.mkdir(parents=True)
-    text = (ROOT / "tests/support/engines/several.py").read_text(encoding="utf-8")
-    (engines / "several.py").write_text(text, encoding="utf-8")
+    for name in ("several", "filed"):
+        text = (ROOT / f"tests/support/engines/{name}.py").read_text(encoding="utf-8")
+        (engines / f"{name}.py").write_text(text, encoding="utf-8")
     text = (ROOT / "python/crystalmath/forces/envs/lj.py").read_text(encoding="utf-8")
     text = text.replace("host = true", "host = true\n# additive = true")
     (engines / "plus.py").write_text(text, encoding="utf-8")
@@ -123,3 +124,32 @@ def test_memory_and_pid_of_a_worker_are_the_programs_own(started: Daemon) -> Non
     mib = int(resident.split()[1]) / 1024
     assert 0.5 * mib < row["rss_mib"] < 2 * mib
     assert row["rss_mib"] > 40  # with numpy and ase in it
+
+
+def test_a_file_of_weights_that_changes_under_a_warm_worker(
+    started: Daemon, tmp_path: Path
+) -> None:
+    """Who uses the old one goes on with it; the next start says that it is something else."""
+    file = tmp_path / "depth.txt"
+    file.write_text("0.4", encoding="ascii")
+    atoms = copper()
+    with calculator("filed", model=file) as old:
+        energy = old.get_potential_energy(atoms)
+        first = old.identity[0]["model_sha256"]
+        file.write_text("0.8", encoding="ascii")
+        with calculator("filed", model=file) as new:
+            assert new.get_potential_energy(atoms) == pytest.approx(2 * energy, rel=1e-12)
+            assert new.identity[0]["model_sha256"] != first
+        moved = copper()
+        moved.positions += 0.1
+        assert old.get_potential_energy(moved) == pytest.approx(energy, abs=1e-9)
+        (mine,) = [w for w in workers(started) if w["clients"] == 1]
+        started.call("forces.stop", {"worker": mine["id"]})
+        with pytest.raises(EngineChanged, match="has changed since"):
+            old.get_potential_energy(copper())
+    wait_until(lambda: all(w["clients"] == 0 for w in workers(started)), "all have left")
+
+
+def workers(daemon: Daemon) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = daemon.call("forces.workers")
+    return found

@@ -12,7 +12,7 @@ from ase.calculators.calculator import PropertyNotImplementedError
 
 from crystalmath import calculator
 from crystalmath.errors import EngineChanged
-from support.daemon import PRODUCTION, ROOT, Daemon, RpcFailure, wait_until
+from support.daemon import PRODUCTION, ROOT, Daemon, RawSocket, RpcFailure, wait_until
 
 STRUCTURE = {"path": str(ROOT / "examples" / "copper.cif")}
 MOVED = {
@@ -176,3 +176,31 @@ def test_the_engines_list_says_what_is_switched_off(started: Daemon) -> None:
     doctor(started, "wrong")
     (row,) = [row for row in started.call("forces.engines") if row["name"] == "wrong"]
     assert any("stress is switched off" in warning for warning in row["warnings"])
+
+
+def installed(daemon: Daemon, engine: str) -> str:
+    """Install an engine; return what is said at the end."""
+    task = daemon.call("forces.install", {"engine": engine})["task"]["id"]
+
+    def ended() -> dict[str, Any] | None:
+        with RawSocket(daemon.socket) as raw:
+            rows = raw.call("forces.environments")["meta"]["installs"]
+        return next((t for t in rows if t["id"] == task and t["finished_at"]), None)
+
+    wait_until(lambda: ended() is not None, "the installation ends", 60)
+    found = ended()
+    assert found is not None
+    assert found["state"] == "done", found
+    return str(found["text"])
+
+
+def test_an_installation_ends_with_an_examination(started: Daemon) -> None:
+    path = started.config / "crystalmath" / "engines" / "wrong.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('mistake="none"', 'mistake="stress zero"'), encoding="utf-8")
+    assert "stress is switched off: the stress is not" in installed(started, "wrong")
+    first = fingerprints(started)
+    assert "stress is switched off: the stress is not" in installed(started, "wrong")
+    assert fingerprints(started) == first  # once is enough
+    assert installed(started, "emt") == "installed"
+    assert len(fingerprints(started)) == 2

@@ -106,7 +106,13 @@ def test_unknown_and_ended_jobs(started: Daemon) -> None:
             assert (found["code"], found["data"]["kind"]) == (-32000, "not_found"), method
         found = error(raw, "jobs.cancel", {"id": done["id"]})
         assert (found["code"], found["data"]["kind"]) == (-32000, "illegal_transition")
-        found = error(raw, "clusters.update", {"id": 77})
+        for method in ("get", "update", "delete", "test"):
+            found = error(raw, f"clusters.{method}", {"id": 77})
+            assert (found["code"], found["data"]["kind"]) == (-32000, "not_found"), method
+            assert found["data"]["field"] == "id"
+        found = error(raw, "slurm.queue", {"cluster": "nowhere"})
+        assert (found["data"]["kind"], found["data"]["field"]) == ("not_found", "cluster")
+        found = error(raw, "workflows.list", {})
         assert (found["code"], found["data"]["kind"]) == (-32000, "not_implemented")
         found = error(
             raw, "jobs.submit", {"name": "a", "code": "command", "runner": "aiida", "inputs": {}}

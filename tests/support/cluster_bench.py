@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.runners.host.runner import HostRunner
 from crystalmath.runners.shells.local import LocalShell
 from crystalmath.runners.slurm.runner import SlurmRunner
 from crystalmath.services.cluster_desk import ClusterDesk
@@ -124,12 +125,13 @@ class ClusterBench(Bench):
 
     def make_runner(self, record: ClusterRecord) -> Any:
         """The real runner, on this machine or through the test's own shell."""
+        kinds: dict[str, Any] = {"slurm": SlurmRunner, "ssh": HostRunner}
         if self.open_shell is not None:
             made = self.open_shell(record)
-            return SlurmRunner(record, lambda: made, lambda: self.now)
+            return kinds[record.kind](record, lambda: made, lambda: self.now)
         lines = (*self.setup_commands, *record.setup_commands)
         shell = LocalShell(setup_commands=lines)
-        return SlurmRunner(record, lambda: shell, lambda: self.now)
+        return kinds[record.kind](record, lambda: shell, lambda: self.now)
 
     def new_lane(self, store: Any = None, clusters: Any = None, wrap: Any = None) -> Lane:
         """A lane as a freshly started daemon has it."""

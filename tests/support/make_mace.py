@@ -1,8 +1,8 @@
-"""Writes a small MACE model with random weights: ``python make_mace.py FILE``.
+"""Writes a small MACE model with random weights: ``python make_mace.py FILE [SEED]``.
 
 To be run in MACE's environment.
 Its numbers mean nothing, but its forces are true derivatives of its energy. Elements O, Na, Mg, Si,
-Cl and Cu; double precision; the same weights each time.
+Cl and Cu; double precision; the same weights for the same seed.
 """
 
 # mace first: it sets what e3nn 0.4.4 needs to load with a newer torch
@@ -18,10 +18,10 @@ NUMBERS = [8, 11, 12, 14, 17, 29]
 CHANNELS = 8
 
 
-def build():
+def build(seed):
     """Make the model."""
     torch.set_default_dtype(torch.float64)
-    torch.manual_seed(20260101)
+    torch.manual_seed(20260101 + seed)
     interaction = modules.interaction_classes["RealAgnosticResidualInteractionBlock"]
     return modules.ScaleShiftMACE(
         r_max=4.5,
@@ -46,4 +46,4 @@ def build():
 
 
 if __name__ == "__main__":
-    torch.save(build(), sys.argv[1])
+    torch.save(build(int(sys.argv[2]) if len(sys.argv) > 2 else 0), sys.argv[1])

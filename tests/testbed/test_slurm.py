@@ -220,3 +220,15 @@ def test_the_report_of_a_cluster_behind_the_jump_host(shells: ClusterShells) -> 
     assert report.scratch is not None
     assert report.scratch.writable
     assert any("no partition nowhere" in one.what for one in report.problems)
+
+
+def test_a_host_without_a_scheduler(tmp_path: Path, shells: ClusterShells) -> None:
+    record = replace(HERE, kind="ssh", hostname="inner", remote_workdir=HOME)
+    bench = ClusterBench(tmp_path, timing=CALM, record=record, open_shell=shells.open)
+    good = bench.send("hostname > out.txt; sleep 3")
+    long = bench.send("sleep 600")
+    reach(bench, lambda: bench.state(long) == "RUNNING")
+    bench.service.cancel(CancelJobsParams(id=long))
+    assert finish(bench, good, long) == ["COMPLETED", "CANCELLED"]
+    assert (bench.directories.path(bench.key(good)) / "out.txt").exists()
+    bench.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import os
 import shutil
 import socket
@@ -187,6 +188,9 @@ class TestTheWay:
     def test_openssh_is_not_built_yet(self, shells: SshShells) -> None:
         with pytest.raises(NotImplementedYet):
             shells.shell(replace(CLUSTER, shell="openssh"))
+        report = shells.test_connection(replace(CLUSTER, shell="openssh"))
+        assert "not built yet" in report.problems[0].message
+        assert report.error is None
 
 
 class TestHostKeys:
@@ -300,7 +304,10 @@ class TestLoggingIn:
         assert asked[-1].secret
         assert shells.shell(host).run("id -un", deadline_s=_S).out == b"cmpass\n"
 
-    def test_an_encrypted_key(self, tmp_path: Path, ssh_servers: SshServers) -> None:
+    def test_an_encrypted_key(
+        self, tmp_path: Path, ssh_servers: SshServers, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
         with reached(tmp_path, _with_key(ssh_servers, tmp_path, "id_encrypted")) as shells:
             shell = shells.shell(CLUSTER)
             with pytest.raises(PassphraseNeeded, match=r"id_encrypted .* needs its passphrase"):
@@ -313,6 +320,8 @@ class TestLoggingIn:
             shell.close()
             # It is still known for the next connection.
             assert shell.run("echo in", deadline_s=_S).out == b"in\n"
+        assert "secret-phrase" not in caplog.text
+        assert "planted" not in caplog.text
 
     def test_an_agent_with_nine_keys(
         self, tmp_path: Path, ssh_servers: SshServers, agent: dict[str, str]

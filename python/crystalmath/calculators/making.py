@@ -55,7 +55,8 @@ def calculator(
     allowance_s
         Seconds that one request may take; 0: what the worker allows by default.
     **options
-        Options of the engine; for a sum, those of each engine under its name.
+        Options of the engine; for a sum, those of each engine under its name, with ``model`` among
+        them for all but the first: ``calculator("mace+dftd3", dftd3={"model": "rpbe"})``.
 
     Returns
     -------

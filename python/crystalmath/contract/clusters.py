@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints
 
 from crystalmath.contract.jobs import CodeName, check_scheduler_word
 from crystalmath.contract.rpc import Model, Params, Timestamp
@@ -245,12 +245,6 @@ class UpdateClusterParams(Params):
     codes: dict[_Code, _Path] | None = Field(
         default=None, max_length=50, description="Code → its program on the cluster."
     )
-
-    @model_validator(mode="after")
-    def _something(self) -> UpdateClusterParams:
-        if not self.model_fields_set - {"id"}:
-            raise ValueError("give at least one field to change")
-        return self
 
 
 class ClusterIdParams(Params):

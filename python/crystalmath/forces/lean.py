@@ -13,9 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from crystalmath.errors import CrystalMathError, InputRejected, UnsupportedSpecies
+from crystalmath.errors import (
+    CrystalMathError,
+    EngineChanged,
+    InputRejected,
+    UnsupportedSpecies,
+)
+from crystalmath.forces.as_ase import as_ase, not_given, voigt
 from crystalmath.forces.batch import evaluate_all
 from crystalmath.forces.connection import Floats
 from crystalmath.forces.geometry import (
@@ -32,7 +37,6 @@ from crystalmath.forces.worker.elements import NUMBERS
 
 _FIRST: Final = wire.mask_of(("energy", "free_energy", "forces"))
 _STRESS: Final = wire.mask_of(("stress", "stresses"))
-_VOIGT: Final = ((0, 1, 2, 1, 0, 0), (0, 1, 2, 2, 2, 1))
 _NOTHING: Final = Geometry(b"", b"", b"", b"", "")
 """Equal to no structure."""
 
@@ -73,6 +77,7 @@ class LeanCalculator:
         self._lock = threading.RLock()
         self._terms: Terms | None = None
         self._pid = 0
+        self._known: tuple[tuple[str, ...], ...] | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -131,12 +136,12 @@ class LeanCalculator:
     def get_stress(self, atoms: Any = None) -> Floats:
         """Stress in eV/Å³ as (xx, yy, zz, yz, xz, xy), positive under tension."""
         with self._lock:
-            return _voigt(self._property("stress", atoms))
+            return voigt(self._property("stress", atoms))
 
     def get_stresses(self, atoms: Any = None) -> Floats:
         """Stress of each atom, (n, 6)."""
         with self._lock:
-            return _voigt(self._property("stresses", atoms))
+            return voigt(self._property("stresses", atoms))
 
     def get_potential_energies(self, atoms: Any = None) -> Floats:
         """Energy of each atom in eV."""
@@ -166,7 +171,7 @@ class LeanCalculator:
         with self._lock:
             if not allow_calculation and self.calculation_required(atoms, [name]):
                 return None
-            return _as_ase(name, self._property(name, atoms))
+            return as_ase(name, self._property(name, atoms))
 
     def calculation_required(self, atoms: Any, properties: Sequence[str]) -> bool:
         """Whether something would have to be computed."""
@@ -192,7 +197,7 @@ class LeanCalculator:
         with self._lock:
             if self._terms is None:
                 return {}
-            return {n: _as_ase(n, self._terms.arrays[n]) for n in wire.names_of(self._has)}
+            return {n: as_ase(n, self._terms.arrays[n]) for n in wire.names_of(self._has)}
 
     def reset(self) -> None:
         """Forget the last evaluation."""
@@ -275,7 +280,7 @@ class LeanCalculator:
         if atoms is None:
             if self._has & bit and self._terms is not None:
                 return self._terms.arrays[name]
-            raise _not_given(f"{name} was not computed")
+            raise not_given(f"{name} was not computed")
         key = geometry_of(atoms, self._ignored)
         if key != self._key or not self._has & bit or self._pid != os.getpid():
             self._update(atoms, key, name, bit)
@@ -287,7 +292,7 @@ class LeanCalculator:
         if terms is None or self._pid != os.getpid():
             terms = self._connected()
         if not terms.mask & bit:
-            raise _not_given(terms.lacks(name))
+            raise not_given(terms.lacks(name))
         if self._checked != (key.numbers, key.pbc, key.info):
             self._check(terms, atoms, "structure")
             self._checked = (key.numbers, key.pbc, key.info)
@@ -297,7 +302,7 @@ class LeanCalculator:
             self._flat = terms.without_stress(key)
             self._cell = (key.cell, key.pbc)
         if bit & _STRESS and self._flat:
-            raise _not_given(self._flat)
+            raise not_given(self._flat)
         _check_numbers(atoms, key)
         self._asked |= bit
         mask = (_FIRST | self._asked) & terms.mask
@@ -340,9 +345,22 @@ class LeanCalculator:
         with self._lock:
             if self._terms is None or self._pid != os.getpid():
                 self._disconnect()
-                self._terms = Terms(self._source.connect(), self._allowance_s)
-                self._pid = os.getpid()
+                terms = Terms(self._source.connect(), self._allowance_s)
+                self._recognize(terms)
+                self._terms, self._pid = terms, os.getpid()
             return self._terms
+
+    def _recognize(self, terms: Terms) -> None:
+        """Refuse workers that replace others and are something else: numbers would not fit."""
+        if self._known is None:
+            self._known = terms.known_by
+        if terms.known_by != self._known:
+            terms.close()
+            raise EngineChanged(
+                f"{terms.name} has changed since this calculator was first used: its numbers do "
+                "not belong to the earlier ones",
+                hint="make a new calculator, and compute again what shall be compared",
+            )
 
     def _disconnect(self) -> None:
         if self._terms is not None:
@@ -368,23 +386,3 @@ def _check_numbers(atoms: Any, key: Geometry) -> None:
         total = math.nan
     if not math.isfinite(total):
         check_finite(atoms)
-
-
-def _voigt(tensor: Floats) -> Floats:
-    rows, columns = _VOIGT
-    return (tensor[..., rows, columns] + tensor[..., columns, rows]) / 2
-
-
-def _as_ase(name: str, array: npt.NDArray[Any]) -> Any:
-    if name in ("stress", "stresses"):
-        return _voigt(array)
-    if wire.SIZES[name] == (1, 0) and array.shape == (1,):
-        return float(array[0])
-    return array.copy()
-
-
-def _not_given(message: str) -> Exception:
-    from ase.calculators.calculator import PropertyNotImplementedError
-
-    error: Exception = PropertyNotImplementedError(message)
-    return error

@@ -66,6 +66,12 @@ class Terms:
         return "+".join(connection.engine for connection in self.connections)
 
     @property
+    def known_by(self) -> tuple[tuple[str, ...], ...]:
+        """What must be the same for numbers to belong together."""
+        names = ("engine", "version", "model_key", "dtype")
+        return tuple(tuple(str(c.identity.get(n)) for n in names) for c in self.connections)
+
+    @property
     def usable(self) -> bool:
         """Whether every connection is."""
         return all(connection.usable for connection in self.connections)

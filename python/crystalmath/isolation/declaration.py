@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -68,13 +69,20 @@ def load_declaration(path: Path, origin: Literal["shipped", "user"]) -> Declared
     empty = EngineDeclaration(name=path.stem, path=path, kind="engine", origin=origin)
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise DeclarationProblem("it is larger than 1 MiB")
-        return _Reader(path.read_text(encoding="utf-8-sig"), empty).declared()
+            return Declared(replace(empty, problem=f"{path}: it is larger than 1 MiB"), {})
+        return _taken_apart(path.read_text(encoding="utf-8-sig"), empty)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no UTF-8 text"
         return Declared(replace(empty, problem=f"{path}: {why}"), {})
+
+
+@lru_cache(maxsize=256)
+def _taken_apart(text: str, empty: EngineDeclaration) -> Declared:
+    """Kept, since every look at an engine comes here."""
+    try:
+        return _Reader(text, empty).declared()
     except DeclarationProblem as problem:
-        return Declared(replace(empty, problem=f"{path}: {problem}"), {})
+        return Declared(replace(empty, problem=f"{empty.path}: {problem}"), {})
 
 
 class _Reader:

@@ -166,7 +166,8 @@ def is_wanted(file: Listed, *, inputs: set[str], begun: float, directory: Path) 
 
 def of_receipt(seen: Observation) -> dict[str, Any]:
     """The end as a receipt has it."""
-    return {
+    limit = {"reason": "walltime", "cause": "walltime"} if seen.reason == "walltime" else {}
+    return limit | {
         "attempt": seen.attempt,
         "rc": seen.rc,
         "signal": seen.signal,

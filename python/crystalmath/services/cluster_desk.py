@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from crystalmath.contract.jobs import SubmitParams
-from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.errors import InvalidParams, NotFound
 from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports import Prepared
 from crystalmath.services.ports_cluster import Cluster, ClusterRunner, ClusterStore, Work
@@ -26,7 +26,6 @@ class ClusterDesk:
         ------
         InvalidParams
             There is none of that name, or the runner does not fit it.
-        NotImplementedYet
         """
         wanted = str(params.cluster)
         try:
@@ -44,12 +43,6 @@ class ClusterDesk:
                 f"{cluster.record.name} is of kind {kind}, not {params.runner}",
                 field="runner",
                 hint="leave `runner` out",
-            )
-        if kind != "slurm":
-            raise NotImplementedYet(
-                "jobs on hosts without a scheduler are not part of this version",
-                field="cluster",
-                hint="name a cluster of kind `slurm`",
             )
         return cluster
 

@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 TRACKED: Final[tuple[JobState, ...]] = ("SUBMITTED", "RUNNING", "CANCELLING")
 USER_RESERVE: Final = 8
+COMMIT_AT_ONCE: Final = 500
+"""Jobs in one transaction: a poll in which thousands change must not hold up all other writers."""
 _NEVER: Final = -1e12
 
 
@@ -142,7 +144,9 @@ class Polls:
             row["id"]: (row, remotes[row["id"]]) for row in rows if _is_looked_at(row, remotes)
         }
         changes = self._changes(runner, known, poll, by_user=by_user)
-        done = set(store.commit(changes)) if changes else set()
+        done: set[int] = set()
+        for at in range(0, len(changes), COMMIT_AT_ONCE):
+            done.update(store.commit(changes[at : at + COMMIT_AT_ONCE]))
         changed = [change for change in changes if change.job_id in done and change.moves]
         if changed:
             self._quiet_since = self._clock()

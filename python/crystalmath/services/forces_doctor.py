@@ -18,6 +18,7 @@ from typing import Any, Final
 from crystalmath.contract.forces import EngineCheck, EngineDoctorParams, EngineDoctorResult
 from crystalmath.errors import (
     CrystalMathError,
+    DeadlinePassed,
     ForcesError,
     InputRejected,
     LicenceNotAccepted,
@@ -132,23 +133,37 @@ class Doctor:
         """
         notes: list[str] = []
         for model in models or (None,):
+            params = EngineDoctorParams(engine=engine, model=model)
             try:
-                found = self.examine(EngineDoctorParams(engine=engine, model=model), call)
-            except (InputRejected, NotFound, LicenceNotAccepted, Overloaded) as error:
+                notes += self._examine_once(params, call)
+            except (
+                DeadlinePassed,
+                InputRejected,
+                LicenceNotAccepted,
+                NotFound,
+                Overloaded,
+            ) as error:
                 notes.append(f"not examined: {error.message}")
-                continue
-            failed = [check for check in found.checks if check.verdict == "failed"]
-            loading = [check for check in failed if check.name == "load"]
-            if loading:
-                raise ForcesError(
-                    f"{engine} is installed, but cannot be loaded: {loading[0].detail}",
-                    hint=f"crystalmath engines doctor {engine}",
-                )
-            notes += [switched_off(name, why) for name, why in found.withheld.items()]
-            others = sorted({c.name for c in failed if c.name.split()[0] != "stress"})
-            if others:
-                notes.append(f"checks that failed: {', '.join(others)}")
         return notes
+
+    def _examine_once(self, params: EngineDoctorParams, call: Waiter) -> list[str]:
+        """Examine what was not before: an installation may be asked for again."""
+        known = self._fingerprints.find(
+            find_wanted(self._provider, params.engine, model=params.model)
+        )
+        if known is not None:
+            return [switched_off(name, why) for name, why in known.withheld.items()]
+        found = self.examine(params, call)
+        failed = [check for check in found.checks if check.verdict == "failed"]
+        loading = [check for check in failed if check.name == "load"]
+        if loading:
+            raise ForcesError(
+                f"{params.engine} is installed, but cannot be loaded: {loading[0].detail}",
+                hint=f"crystalmath engines doctor {params.engine}",
+            )
+        notes = [switched_off(name, why) for name, why in found.withheld.items()]
+        others = sorted({c.name for c in failed if c.name.split()[0] != "stress"})
+        return [*notes, *([f"checks that failed: {', '.join(others)}"] if others else [])]
 
     def withheld(self, engine: str) -> list[str]:
         """What is switched off of an engine's default model, for people."""

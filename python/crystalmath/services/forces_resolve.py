@@ -65,19 +65,28 @@ def find_wanted(
 ) -> Wanted:
     """Return what the pool needs to know to find or start the worker.
 
+    Parameters
+    ----------
+    options
+        Of the engine. ``model`` among them is the model: in a sum, only the first engine's has a
+        place of its own.
+
     Raises
     ------
     NotFound, EngineNotInstalled, LicenceNotAccepted, InputRejected
     """
     declaration = find_engine(provider, engine)
     environment = find_environment(provider, engine)
+    given = dict(options or {})
+    if model is None and isinstance(given.get("model"), str):
+        model = given.pop("model")
     resolved = provider.resolve_model(engine, model)
     return Wanted(
         environment=environment,
         model=resolved,
         device=device if device != "cuda" else "cuda:0",
         dtype=dtype or (resolved.declaration.dtype if resolved.declaration else None),
-        options=dict(options or {}),
+        options=given,
         import_first=declaration.import_first,
     )
 

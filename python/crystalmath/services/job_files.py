@@ -21,6 +21,8 @@ from crystalmath.errors import InvalidParams, NotFound
 MAX_FILES = 10_000
 LOG_FILES = {"stdout": "stdout.log", "stderr": "stderr.log", "scheduler": ".cm/supervisor.log"}
 """Stream of ``jobs.log`` → file; the output's own name is the code's to choose."""
+REMOTE_LOG_FILES = {**LOG_FILES, "scheduler": "scheduler.log"}
+"""The same for jobs on a cluster, whose scheduler writes a log of its own."""
 _BLOCK = 65536
 
 Kind = Literal["input", "output", "log", "internal"]
@@ -34,6 +36,11 @@ class Piece:
     start: int
     end: int
     size: int
+
+
+def log_files(row: Mapping[str, Any]) -> Mapping[str, str]:
+    """Which file each stream of a job is in."""
+    return LOG_FILES if row["cluster"] is None else REMOTE_LOG_FILES
 
 
 def is_gone(directory: Path, provenance: Mapping[str, Any]) -> bool:

@@ -364,4 +364,4 @@ class JobsService:
         if stream == "output":
             output = self._store.documents(row["id"]).prepared.get("output")
             return str(output or job_files.LOG_FILES["stdout"])
-        return job_files.LOG_FILES[stream]
+        return job_files.log_files(row)[stream]

@@ -17,7 +17,7 @@ from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import CrystalMathError, NotFound
 from crystalmath.services.events import EventHub, Happening
 from crystalmath.services.job_directory import JobDirectories
-from crystalmath.services.job_files import LOG_FILES
+from crystalmath.services.job_files import LOG_FILES, log_files
 from crystalmath.services.ports_store import Store
 
 log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ class LogWatch:
             paths = {}
         else:
             directory = self._directories.path(row["uuid"])
-            names = {"output": str(output or LOG_FILES["stdout"]), **LOG_FILES}
+            names = {"output": str(output or LOG_FILES["stdout"]), **log_files(row)}
             paths = {stream: directory / name for stream, name in names.items()}
         with self._lock:
             self._jobs[job_id] = _Watched(paths)

@@ -238,7 +238,10 @@ class SlurmService:
         return max(0.0, self._parts.clock() - poll.at)
 
     def _slurm(self, wanted: int | str) -> Cluster:
-        cluster = self._store.cluster(wanted)
+        try:
+            cluster = self._store.cluster(wanted)
+        except NotFound as error:
+            raise NotFound(error.message, hint=error.hint, field="cluster") from error
         if cluster.record.kind != "slurm":
             raise InvalidParams(
                 f"{cluster.record.name} has no scheduler",

@@ -218,7 +218,7 @@ def _one(connection: Connection, wanted: int | str) -> Cluster:
     found = connection.execute(select(clusters).where(column == wanted)).mappings().first()
     if found is None:
         raise NotFound(
-            f"there is no cluster {wanted}", hint="`clusters.list` shows them", field="cluster"
+            f"there is no cluster {wanted}", hint="`clusters.list` shows them", field="id"
         )
     return _cluster(found)
 

@@ -69,10 +69,7 @@ impl Order {
                 row.is_some_and(|row| by.filter.fits(row, data))
             });
         } else if self.can_turn(&by, data) {
-            for key in &mut self.keys {
-                key.head = key.head.map(|word| !word);
-            }
-            self.sort(&by, data);
+            self.turn(&by, data);
         } else {
             self.keys.clear();
             for row in data.jobs.rows().filter(|row| by.filter.fits(row, data)) {
@@ -122,6 +119,24 @@ impl Order {
                 let turned = made.descending != by.descending && made.column == by.column;
                 turned && by.filter == made.filter
             })
+    }
+
+    /// The other end first. Those that are equal in the column keep their order.
+    fn turn(&mut self, by: &By, data: &Data) {
+        self.keys.reverse();
+        for key in &mut self.keys {
+            key.head = key.head.map(|word| !word);
+        }
+        let equal = |a: &Key, b: &Key| {
+            let by_head = a.head == b.head;
+            by_head
+                && (!by.column.is_text()
+                    || !goes_on(a, by)
+                    || compare_texts(rank_of(a, by, data), rank_of(b, by, data), by).is_eq())
+        };
+        for same in self.keys.chunk_by_mut(equal) {
+            same.reverse();
+        }
     }
 
     fn sort(&mut self, by: &By, data: &Data) {

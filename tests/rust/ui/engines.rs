@@ -156,6 +156,7 @@ pub fn checked(verdict: &str) -> Value {
     };
     json!({"status": "ok", "data": {
         "ok": verdict == "passed", "usable": ["energy", "forces"], "elapsed_s": 2.5,
+        "withheld": {"partial_stress": "see `forces.workers`"},
         "at": "2026-01-06T12:00:00Z",
         "identity": {"engine": "emt", "version": "ase 3.29.0", "model": "emt", "model_key": "k",
                      "model_sha256": null, "dtype": "float64", "device": "cpu",
@@ -494,6 +495,7 @@ fn a_check_shows_its_time_and_then_each_part() {
         "about forces",
         "skipped",
         "usable      energy forces",
+        "partial stress: see `Workers`",
     ] {
         let told = words.split_whitespace().all(|word| text.contains(word));
         assert!(told, "{words} in\n{text}");

@@ -310,14 +310,14 @@ fn a_list_that_is_kept_by_events_is_the_one_that_is_read() {
     };
     for column in ColumnId::ALL {
         for filter in ["", "be", "state:running", "time>1m"] {
-            let config = || Config {
+            let config = |sign: &str| Config {
                 job_columns: vec!["id".into(), column.name().into()],
-                job_sort: Some(SortBy::parse(column.name())),
+                job_sort: Some(SortBy::parse(&format!("{sign}{}", column.name()))),
                 ..Config::default()
             };
             let mut all: Vec<JobSummary> =
                 (1..=40).map(|id| change(&mut numbers, id, id)).collect();
-            let mut kept = Ui::with(config(), size);
+            let mut kept = Ui::with(config(""), size);
             kept.connect(&all);
             kept.keys(&["/"]);
             kept.type_text(filter);
@@ -335,9 +335,10 @@ fn a_list_that_is_kept_by_events_is_the_one_that_is_read() {
                     kept.send(Msg::JobsChanged(all.last().cloned().into_iter().collect()));
                 }
             }
-            let mut read = Ui::with(config(), size);
+            // Sorted anew, where the other one was turned round.
+            let mut read = Ui::with(config("-"), size);
             read.connect(&all);
-            read.keys(&["S", "/"]);
+            read.keys(&["/"]);
             read.type_text(filter);
             read.keys(&["enter"]);
             let (kept, read) = (listed(&kept, size), listed(&read, size));

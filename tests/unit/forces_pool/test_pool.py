@@ -24,6 +24,7 @@ from crystalmath.errors import (
     WorkerTimeout,
 )
 from crystalmath.forces.pool.key import key_of
+from crystalmath.forces.pool.knock import knock
 from crystalmath.forces.pool.pool import Pool
 from crystalmath.services.ports_pool import Evaluation, PoolLimits, Wanted, WorkerRow
 from support.forces import PlainHost, WaitingCall, atoms, fake_engine, until
@@ -293,6 +294,19 @@ def test_a_new_file_of_weights_replaces_the_old_one(make: MakePool) -> None:
         thread.join()
     assert failures == []
     assert pool.workers()[0].wanted.model.key == "new"
+
+
+def test_who_uses_replaced_weights_keeps_them_until_he_leaves(make: MakePool) -> None:
+    pool = make()
+    evaluate(pool, fake_engine(key="old"))
+    way = pool.attach(fake_engine(key="old"), WaitingCall())
+    client = knock(way.path, way.token, engine="fake")
+    until(lambda: rows(pool)[way.worker].clients == 1)
+    evaluate(pool, fake_engine(key="new"))
+    evaluate(pool, fake_engine(key="new"))
+    assert {row.wanted.model.key for row in pool.workers()} == {"old", "new"}
+    client.close()
+    until(lambda: {row.wanted.model.key for row in pool.workers()} == {"new"})
 
 
 def test_stopping_by_name(make: MakePool) -> None:

@@ -383,6 +383,14 @@ def test_a_sum_adds(bench: Bench) -> None:
     assert [one.engine for one in found.identity] == ["fake", "plus"]
 
 
+def test_the_model_of_a_term_stands_among_its_options(bench: Bench) -> None:
+    options = {"plus": {"model": "other"}}
+    found = bench.evaluate(engine="fake+plus", options=options)
+    assert [(who.model, who.options) for who in found.identity] == [("m", {}), ("other", {})]
+    with pytest.raises(NotFound, match="has no model 'nope'"):
+        bench.evaluate(engine="fake+plus", options={"plus": {"model": "nope"}})
+
+
 def test_what_is_no_sum_is_refused(bench: Bench) -> None:
     with pytest.raises(InvalidParams, match="not made to be added"):
         bench.evaluate(engine="plus+fake")

@@ -43,6 +43,8 @@ class Member:
         Why it is being ended; None while it is not.
     kill_at
         When patience with TERM, or with a closed channel, is over.
+    replaced
+        Another of its place is ready: it serves those who use it until they leave.
     pid
         Of the program, as it says itself: the process that was started is its guard.
     failure
@@ -73,6 +75,7 @@ class Member:
     why: Why | None = None
     kill_at: float | None = None
     killed: bool = False
+    replaced: bool = False
     failure: CrystalMathError | None = None
     crash: Crash | None = None
     serves: str | None = None

@@ -215,6 +215,9 @@ class Supervisor:
         if member.helper is not None and member.helper.poll() is not None:
             self._helper_ended(member, member.helper)
             return
+        if member.replaced and look.clients == 0 and not look.started_at:
+            self.end(member, "replaced")
+            return
         idle_since = member.idle_since()
         if (
             idle_since is not None
@@ -373,11 +376,10 @@ class Supervisor:
     # --- for the dialogue -------------------------------------------------------------------------
 
     def loaded(self, member: Member) -> None:
-        """It is ready: what it replaces may go."""
+        """It is ready: what it replaces goes with the last of its clients."""
         self.enter(member, "ready", phase="ready")
         for other in self._roster.others_of(member.place, member):
-            if other.stage == "ready":
-                self.end(other, "replaced")
+            other.replaced = True
 
     def enter(self, member: Member, stage: Stage, *, phase: str | None = None) -> None:
         """Note that a worker is in another stage."""

@@ -6,6 +6,7 @@ without the user, because sites ban those who do.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -104,6 +105,7 @@ class Login:
         self._passphrases = passphrases
         self._ask = ask
         self._more: list[str] = []
+        self._asked_at = time.monotonic()
         self.so_far = LoggedIn(hop.label)
 
     def run(self) -> LoggedIn:
@@ -123,6 +125,7 @@ class Login:
         """Ask what is allowed; some hosts need nothing at all."""
         import paramiko
 
+        self._asked_at = time.monotonic()
         try:
             self._transport.auth_none(self._hop.user)
         except paramiko.BadAuthenticationType as err:
@@ -220,6 +223,7 @@ class Login:
         """Make one offer; False when it was refused, or is not enough."""
         import paramiko
 
+        self._asked_at = time.monotonic()
         try:
             self._more = list(send())
         except paramiko.BadAuthenticationType as err:
@@ -237,7 +241,8 @@ class Login:
 
     def _lost(self, err: Exception) -> None:
         """Raise if an answer was no refusal: the connection is gone, or nothing came in time."""
-        if self._transport.is_active() and "timeout" not in str(err).lower():
+        waited_s = time.monotonic() - self._asked_at
+        if self._transport.is_active() and waited_s < self._transport.auth_timeout:
             return
         if self.so_far.offered and not self._transport.is_active():
             raise self._refused(closed=True) from err

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_CHANNELS: Final = 6  # the server's MaxSessions is often 10
 _POLL_S: Final = 1.0
 _OPEN_CHANNEL_S: Final = 10.0
+_STILL_CLOSING_S: Final = 2.0
+_ASK_AGAIN_S: Final = 0.05
 
 
 class ChannelRefused(Exception):
@@ -82,6 +84,8 @@ class Connection:
         Unreachable
             The deadline passed while every channel was taken.
         """
+        # One that was closed just now may still count on the other side.
+        give_up = min(until, time.monotonic() + _STILL_CLOSING_S)
         while True:
             self._wait_for_room(until)
             try:
@@ -89,13 +93,16 @@ class Connection:
             except ChannelRefused as err:
                 self._leave()
                 with self._room:
-                    if self.open_channels == 0:
+                    if self.open_channels == 0 and time.monotonic() < give_up:
+                        self._room.wait(_ASK_AGAIN_S)
+                    elif self.open_channels == 0:
                         raise SshError(
                             "the host refuses to open a session",
                             hint="The account may be restricted to forwarding or to SFTP.",
                             stage="session",
                         ) from err
-                    self.limit = max(1, min(self.limit, self.open_channels))
+                    else:
+                        self.limit = min(self.limit, self.open_channels)
             except BaseException:
                 self._leave()
                 raise

@@ -38,13 +38,23 @@ class HostPool:
     ----------
     opener
         Makes a connection.
+    on_connected
+        Called when a connection is there.
     """
 
-    def __init__(self, label: str, opener: Opener, breaker: Breaker, clock: Clock) -> None:
+    def __init__(
+        self,
+        label: str,
+        opener: Opener,
+        breaker: Breaker,
+        clock: Clock,
+        on_connected: Callable[[], None] = lambda: None,
+    ) -> None:
         self.label = label
         self._opener = opener
         self._breaker = breaker
         self._clock = clock
+        self._on_connected = on_connected
         self._connecting = threading.Lock()
         self._lock = threading.Lock()
         self._connections: dict[Purpose, Connection] = {}
@@ -191,9 +201,12 @@ class HostPool:
             raise
         self._breaker.succeeded(now(), by_user=by_user)
         with self._lock:
-            if not self._closed:
+            kept = not self._closed
+            if kept:
                 self._connections[purpose] = made
-                return made
+        if kept:
+            self._on_connected()
+            return made
         made.close()
         raise Unreachable(f"the connections to {self.label} are closed", host=self.label)
 

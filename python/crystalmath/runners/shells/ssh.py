@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 IDLE_S: Final = 600.0
 LOG_IN_S: Final = 60.0
+_NO_OPENSSH: Final = "connections through the `ssh` program are not built yet"
 
 
 @dataclass(slots=True)
@@ -104,7 +105,7 @@ class SshShells:
         """
         if host.shell == "openssh":
             raise NotImplementedYet(
-                "connections through the `ssh` program are not built yet",
+                _NO_OPENSSH,
                 hint="`shell: paramiko` handles keys, agents and jump hosts.",
                 field="shell",
             )
@@ -178,8 +179,12 @@ class SshShells:
         until = time.monotonic() + deadline_s
         opened = Opened()
         report = ConnectionReport(config_source=self._config.source)
+        if host.shell == "openssh":
+            report.problem("session", _NO_OPENSSH, "What follows was tried with paramiko.")
         try:
             route = self._config.route(host)
+            if route.needs_openssh is not None:
+                report.problem("auth", route.needs_openssh, _NO_OPENSSH)
             connection = connect(
                 route, self._keys, self._credentials(None), until=until, opened=opened
             )
@@ -224,7 +229,7 @@ class SshShells:
             if known is not None and known.host == host:
                 return known
             breaker = Breaker(host.name, logins_per_hour=self._logins_per_hour)
-            pool = HostPool(host.name, self._opener(host), breaker, self._clock)
+            pool = HostPool(host.name, self._opener(host), breaker, self._clock, self._tender.wake)
             made = self._known[host.name] = _Known(host, pool, {})
         if known is not None:
             known.pool.close(for_good=True)
@@ -233,9 +238,7 @@ class SshShells:
     def _opener(self, host: ClusterHost) -> Callable[[float, Ask | None], Connection]:
         def open_(until: float, ask: Ask | None) -> Connection:
             route = self._config.route(host)
-            made = connect(route, self._keys, self._credentials(ask), until=until)
-            self._tender.wake()
-            return made
+            return connect(route, self._keys, self._credentials(ask), until=until)
 
         return open_
 

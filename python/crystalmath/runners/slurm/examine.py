@@ -1,4 +1,4 @@
-"""``clusters.test``: tries a SLURM cluster part by part; one part's failure leaves the others.
+"""``clusters.test``: tries a cluster part by part; one part's failure leaves the others.
 
 One script asks everything in one round trip; what it prints is read here. It changes nothing but
 for a file that it writes, reads and removes.
@@ -22,7 +22,7 @@ from crystalmath.contract.clusters import (
     ScratchView,
 )
 from crystalmath.errors import SshError
-from crystalmath.runners.slurm.runner import expandable
+from crystalmath.runners.remote.host import expandable
 from crystalmath.runners.slurm.values import parse_count, parse_duration_s
 from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_shell import Shell, ShellFacts
@@ -70,7 +70,7 @@ class Examination:
                 "shell": facts.shell,
                 "user": facts.user,
                 "noise": list(dict.fromkeys([*found.noise, *facts.noise])),
-                "scheduler": _scheduler(parts),
+                "scheduler": _scheduler(parts) if record.kind == "slurm" else None,
                 "partitions": _partitions(parts.get("partitions", [])),
                 "scratch": _scratch(parts),
                 "codes": _codes(record, parts),
@@ -173,10 +173,11 @@ def _noticed(
 ) -> list[Problem]:
     problems = []
     scheduler, scratch = _scheduler(parts), _scratch(parts)
-    if scheduler.name is None:
+    is_slurm = record.kind == "slurm"
+    if is_slurm and scheduler.name is None:
         hint = "is it the login node? does `setup_commands` need a `module load slurm`?"
         problems.append(Problem(what="SLURM's commands are not there", hint=hint))
-    elif not scheduler.accounting:
+    elif is_slurm and not scheduler.accounting:
         hint = "ends are then known from squeue and from what jobs leave; nothing is lost"
         problems.append(Problem(what="the accounting (sacct) does not answer", hint=hint))
     if not scratch.writable:

@@ -1,9 +1,6 @@
-"""Handing a job to SLURM exactly once: the remote step, and what its receipts say. Pure.
+"""Handing a job to SLURM: the command, and what it says. Pure.
 
-The step runs detached on the login node, so that it survives the loss of the connection and of the
-daemon: claim the directory, run sbatch, and leave `.cm/sbatch.out`, `.cm/sbatch.err` and last, by
-rename, `.cm/sbatch.rc`. Run again in the same directory it submits nothing: it answers with what is
-there.
+How it happens exactly once is in ``runners.remote.claim``.
 """
 
 from __future__ import annotations
@@ -12,94 +9,21 @@ import re
 import shlex
 from typing import Final
 
-from crystalmath.services.cluster_key import job_key
+from crystalmath.runners.remote.claim import claim_script, read_answer
 from crystalmath.services.ports_cluster import Accepted, Outcome, Rejected, Unknown, Wait
 from crystalmath.services.ports_shell import Ran
-
-CLAIM: Final = ".cm/claim"
-_KEY = re.compile(r"^cm-[0-9a-f]{12}")
-
-
-def job_name(uuid: str, name: str) -> str:
-    """Return the job's name in SLURM: the key to find it by, then its cleaned name, ASCII.
-
-    sacct keeps no text outside ASCII, and comments are not stored by default.
-    """
-    clean = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-")[:40]
-    return f"{job_key(uuid)}.{clean}" if clean else job_key(uuid)
-
-
-def key_of(name: str) -> str | None:
-    """Return the key at the beginning of a job's name, or None for a job that is not ours."""
-    match = _KEY.match(name)
-    return None if match is None else match[0]
 
 
 def submit_script(
     directory: str, name: str, script: str = "job.sh", cluster: str | None = None, claim: int = 1
 ) -> str:
-    """Return the remote step.
+    """Return the remote step: see ``remote.claim``.
 
-    Parameters
-    ----------
-    directory
-        Absolute path of the job's directory on the cluster.
-    claim
-        1, or the number of the second claim after the first has come to nothing.
-
-    Notes
-    -----
-    Its output is ``receipt RC`` followed by what sbatch wrote, or ``claimed`` while the step that
-    has the claim is still at work. None of the variables that the queries are asked with
-    are set: sbatch exports its environment to the job.
+    None of the variables that the queries are asked with are set: sbatch exports its environment to
+    the job.
     """
     words = ["sbatch", *(["-M", cluster] if cluster else []), "--parsable"]
-    sbatch = shlex.join([*words, f"--job-name={name}", script])
-    claimed = CLAIM if claim == 1 else f"{CLAIM}.{claim}"
-    suffix = "" if claim == 1 else f".{claim}"
-    rc, out, err = (f".cm/sbatch.{kind}{suffix}" for kind in ("rc", "out", "err"))
-    inner = (
-        f"echo $$ > {claimed}/pid; {sbatch} > {out} 2> {err}; "
-        f'echo "$?" > {rc}.part; mv -f {rc}.part {rc}'
-    )
-    return f"""cd {shlex.quote(directory)} || exit 74
-mkdir -p .cm || exit 74
-if [ ! -e {rc} ] && mkdir {claimed} 2>/dev/null; then
-  if command -v setsid >/dev/null 2>&1; then s=setsid; else s=; fi
-  nohup $s /bin/sh -c {shlex.quote(inner)} </dev/null >/dev/null 2>&1 &
-elif [ ! -e {rc} ] && [ ! -d {claimed} ]; then
-  exit 74
-fi
-{_wait_for(rc, claimed, out, err)}"""
-
-
-def receipt_script(directory: str, claim: int = 1) -> str:
-    """Return a script that submits nothing: it answers with what the step has left."""
-    claimed = CLAIM if claim == 1 else f"{CLAIM}.{claim}"
-    suffix = "" if claim == 1 else f".{claim}"
-    rc, out, err = (f".cm/sbatch.{kind}{suffix}" for kind in ("rc", "out", "err"))
-    return f"""cd {shlex.quote(directory)} || exit 74
-{_answer(rc, claimed, out, err)}"""
-
-
-def _wait_for(rc: str, claimed: str, out: str, err: str) -> str:
-    return f"""n=0
-while [ ! -e {rc} ] && [ $n -lt 170 ]; do
-  if [ $n -lt 20 ]; then sleep 0.1 2>/dev/null || sleep 1; else sleep 1; fi
-  n=$((n + 1))
-done
-{_answer(rc, claimed, out, err)}"""
-
-
-def _answer(rc: str, claimed: str, out: str, err: str) -> str:
-    return f"""if [ -e {rc} ]; then
-  echo "receipt $(cat {rc})"; cat {out}; cat {err} >&2
-elif [ -d {claimed} ]; then
-  p=$(cat {claimed}/pid 2>/dev/null)
-  if [ -n "$p" ] && kill -0 "$p" 2>/dev/null; then echo "working $p"; else echo "claimed $p"; fi
-else
-  echo "unclaimed"
-fi"""
+    return claim_script(directory, shlex.join([*words, f"--job-name={name}", script]), claim)
 
 
 _REFUSED: Final = (
@@ -137,21 +61,9 @@ _SENTENCE = re.compile(
 
 
 def read_step(ran: Ran) -> Outcome:
-    """Read the answer of :func:`submit_script` or :func:`receipt_script`; never raises."""
-    if ran.rc is None or not ran.complete:
-        return Unknown("the connection was lost before the answer")
-    if ran.rc != 0:
-        return Unknown(f"the submit step ended with {ran.rc}: {_last(ran.err_text())}")
-    head, _, rest = ran.out_text().partition("\n")
-    word, _, value = head.partition(" ")
-    if word != "receipt":
-        return Unknown(
-            head[:100] or "the submit step said nothing",
-            at_work=word == "working",
-            claimed=word != "unclaimed",
-        )
-    code = int(value) if value.strip().isdigit() else None
-    return read_sbatch(code, rest, ran.err_text())
+    """Read the answer of :func:`submit_script` or of ``receipt_script``; never raises."""
+    found = read_answer(ran)
+    return found if isinstance(found, Unknown) else read_sbatch(*found)
 
 
 def read_sbatch(rc: int | None, out: str, err: str) -> Outcome:

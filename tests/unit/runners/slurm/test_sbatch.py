@@ -2,17 +2,9 @@
 
 import pytest
 
-from crystalmath.runners.slurm.submission import (
-    Accepted,
-    Rejected,
-    Unknown,
-    Wait,
-    job_key,
-    job_name,
-    key_of,
-    read_sbatch,
-    read_step,
-)
+from crystalmath.runners.slurm.submission import read_sbatch, read_step
+from crystalmath.services.cluster_key import job_key, job_name, key_of
+from crystalmath.services.ports_cluster import Accepted, Rejected, Unknown, Wait
 from crystalmath.services.ports_shell import Ran
 from support.slurm_cases import load
 

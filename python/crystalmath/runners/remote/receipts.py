@@ -70,6 +70,7 @@ def _observation(
         signal=signal,
         attempt=attempt,
         warned=document.get("warned") is True,
+        reason="walltime" if document.get("cause") == "walltime" else None,
     )
 
 

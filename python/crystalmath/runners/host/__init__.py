@@ -1,0 +1,1 @@
+"""Jobs on a host without a scheduler: a supervisor in the job's own script, started detached."""
