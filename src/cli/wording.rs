@@ -1,108 +1,11 @@
 //! The daemon's words for people at a command line: what it calls a field is the flag that was
 //! typed, what it calls a method is the command that calls it. The one place that knows both.
 
+mod arguments;
+
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
-
-/// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-const ARGUMENTS: [(&str, &str); 37] = [
-    ("after", "--after"),
-    ("client_token", ""),
-    ("cluster", "--cluster"),
-    ("code", "--code"),
-    ("dry_run", "--dry-run"),
-    ("engine", "--engine"),
-    ("files", "FILE"),
-    ("id", "ID"),
-    ("ids", "ID"),
-    ("inputs", "--param"),
-    ("limit", "--limit"),
-    ("model", "--model"),
-    ("name", "--name"),
-    ("path", "PATH"),
-    ("resources.account", "--account"),
-    ("resources.begin", "--begin"),
-    ("resources.constraint", "--constraint"),
-    ("resources.cpus_per_task", "--cpus"),
-    ("resources.exclusive", "--exclusive"),
-    ("resources.extra", "--sbatch"),
-    ("resources.gpus", "--gpus"),
-    ("resources.memory_mib", "--memory"),
-    ("resources.memory_per_cpu_mib", "--memory-per-cpu"),
-    ("resources.nodes", "--nodes"),
-    ("resources.ntasks", "--ntasks"),
-    ("resources.partition", "--partition"),
-    ("resources.qos", "--qos"),
-    ("resources.walltime_s", "--walltime"),
-    ("search", "--search"),
-    ("sort", "--sort"),
-    ("state", "--state"),
-    ("stream", "--stream"),
-    ("structure", "FILE"),
-    ("tags", "--tag"),
-    ("tail", "--tail"),
-    ("task", "--task"),
-    ("text", "PATH"),
-];
-
-/// The same for the commands below `engines`, where an engine stands at its place.
-const ENGINE_ARGUMENTS: [(&str, &str); 24] = [
-    ("accept_license", "--accept-license"),
-    ("address", "--ipi"),
-    ("allow_toy_elements", "--allow-toy-elements"),
-    ("cell", "--cell"),
-    ("device", "--device"),
-    ("dtype", "--dtype"),
-    ("engine", "ENGINE"),
-    ("engine_options", "--option"),
-    ("file", "--file"),
-    ("fmax_ev_per_a", "--fmax"),
-    ("keep_days", "--keep-days"),
-    ("keep_symmetry", "--keep-symmetry"),
-    ("max_steps", "--max-steps"),
-    ("model", "--model"),
-    ("models", "--model"),
-    ("name", "--name"),
-    ("options", "--option"),
-    ("properties", "--properties"),
-    ("smax_gpa", "--smax"),
-    ("structure", "FILE"),
-    ("structures", "FILE"),
-    ("task", "NAME"),
-    ("template", "--template"),
-    ("worker", "NAME"),
-];
-
-/// The same for the commands about clusters and their queues.
-const CLUSTER_ARGUMENTS: [(&str, &str); 27] = [
-    ("account", "--account"),
-    ("cluster", "CLUSTER"),
-    ("code", "--code"),
-    ("codes", "--code"),
-    ("fingerprint", "--fingerprint"),
-    ("hostname", "--host"),
-    ("id", "CLUSTER"),
-    ("job_id", "JOBID"),
-    ("job_ids", "JOBID"),
-    ("key_file", "--key"),
-    ("kind", "--kind"),
-    ("launcher", "--launcher"),
-    ("max_concurrent", "--max-jobs"),
-    ("max_retrieve_mib", "--max-fetch"),
-    ("min_poll_s", "--min-poll"),
-    ("name", "--name"),
-    ("port", "--port"),
-    ("proxy_jump", "--jump"),
-    ("qos", "--qos"),
-    ("query_budget", "--queries"),
-    ("queue_name", "--partition"),
-    ("remote_workdir", "--workdir"),
-    ("setup_commands", "--setup"),
-    ("shell", "--shell"),
-    ("slurm_cluster", "--slurm-cluster"),
-    ("submit_budget", "--submissions"),
-    ("username", "--user"),
-];
+use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, ENGINE_ARGUMENTS};
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
 /// its own in another.
