@@ -48,6 +48,10 @@ def requests_of(
     names = engine.split("+")
     if len(names) == 1:
         return [Request(engine, model, dtype, device, options)]
+    if len(set(names)) < len(names):
+        raise InputRejected(
+            f"{engine} would count an engine twice", hint="name each once", field="engine"
+        )
     for name, value in options.items():
         if name not in names or not isinstance(value, Mapping):
             raise InputRejected(

@@ -16,6 +16,7 @@ from crystalmath.errors import InputRejected
 from crystalmath.forces.worker.elements import symbol_of
 
 _FLAT: Final = 1e-9
+FAR_ANGSTROM: Final = 1e8
 _DESCRIPTIVE: Final = frozenset(
     {"adsorbate_info", "spacegroup", "unit_cell", "occupancy", "name", "comment", "source", "title"}
 )
@@ -109,6 +110,32 @@ def check_finite(atoms: Any, where: str = "structure") -> None:
         )
         raise InputRejected(
             f"{what} is {array[row, column]}", field=f"{where}.{name}.{row}.{column}"
+        )
+
+
+def check_near(atoms: Any, where: str = "structure") -> None:
+    """Refuse coordinates so large that the distances between atoms are lost in their rounding."""
+    far = np.argwhere(~(abs(atoms.arrays["positions"]) < FAR_ANGSTROM))
+    if len(far):
+        row, column = (int(i) for i in far[0])
+        value = atoms.arrays["positions"][row, column]
+        raise InputRejected(
+            f"{'xyz'[column]} of atom {row} is {value:.3g} Å: distances are lost in its rounding",
+            hint="wrap the atoms into the cell",
+            field=f"{where}.positions.{row}.{column}",
+        )
+
+
+def check_cell(cell: bytes, pbc: bytes, where: str = "structure") -> None:
+    """Refuse lattice vectors of periodic directions that span nothing."""
+    rows = np.frombuffer(cell, np.float64).reshape(3, 3)[np.frombuffer(pbc, np.bool_)]
+    edges = math.prod(float(np.linalg.norm(row)) for row in rows)
+    spanned = math.sqrt(max(0.0, float(np.linalg.det(rows @ rows.T)))) if len(rows) else 1.0
+    if spanned <= _FLAT * edges:
+        raise InputRejected(
+            "the lattice vectors of the periodic directions are zero or depend on each other",
+            hint="give a cell, or set pbc to False where there is no repetition",
+            field=f"{where}.cell",
         )
 
 

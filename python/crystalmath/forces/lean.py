@@ -24,9 +24,12 @@ from crystalmath.forces.as_ase import as_ase, not_given, voigt
 from crystalmath.forces.batch import evaluate_all
 from crystalmath.forces.connection import Floats
 from crystalmath.forces.geometry import (
+    FAR_ANGSTROM,
     Geometry,
     check_arrays,
+    check_cell,
     check_finite,
+    check_near,
     geometry_of,
 )
 from crystalmath.forces.source import Source
@@ -329,7 +332,10 @@ class LeanCalculator:
         """Refuse what no term can compute; where it is looked at only when it changes."""
         check_arrays(atoms, where)
         check_finite(atoms, where)
-        terms.check_info(geometry_of(atoms, self._ignored).info, where)
+        check_near(atoms, where)
+        geometry = geometry_of(atoms, self._ignored)
+        check_cell(geometry.cell, geometry.pbc, where)
+        terms.check_info(geometry.info, where)
         if self._allow_toy_elements:
             return
         toys = {NUMBERS[s] for s in terms.toy_elements} & {int(z) for z in atoms.numbers}
@@ -384,5 +390,6 @@ def _check_numbers(atoms: Any, key: Geometry) -> None:
         total = np.add.reduce(atoms.arrays["positions"], axis=None)
     except RuntimeWarning:  # where warnings are errors: infinities of both signs
         total = math.nan
-    if not math.isfinite(total):
+    if not -FAR_ANGSTROM < total < FAR_ANGSTROM:
         check_finite(atoms)
+        check_near(atoms)

@@ -19,12 +19,14 @@ from crystalmath.errors import (
     ForcesError,
     InputRejected,
     NotFound,
+    OutOfMemory,
     Overloaded,
     WorkerDied,
     WorkerTimeout,
 )
 from crystalmath.forces.pool.key import key_of
 from crystalmath.forces.pool.knock import knock
+from crystalmath.forces.pool.machine import Machine
 from crystalmath.forces.pool.pool import Pool
 from crystalmath.services.ports_pool import Evaluation, PoolLimits, Wanted, WorkerRow
 from support.forces import PlainHost, WaitingCall, atoms, fake_engine, until
@@ -249,6 +251,15 @@ def test_the_pid_is_the_programs_own(make: MakePool, host: PlainHost) -> None:
     evaluate(pool, fake_engine())
     (row,) = pool.workers()
     assert row.pid == host.started[0].pid  # this host has no guard between
+
+
+def test_who_takes_the_last_memory_of_the_machine_is_ended(make: MakePool) -> None:
+    pool = make(PoolLimits(look_s=0.05, term_s=30.0))
+    pool._supervisor.machine = lambda: Machine(4, 0)  # whoever there is has a quarter of it
+    with pytest.raises(OutOfMemory, match="this machine ran out of memory"):
+        evaluate(pool, fake_engine("a", call_s=60.0))
+    (row,) = pool.workers("w1")
+    assert row.state == "crashed"
 
 
 def test_what_cannot_fit_is_refused_with_the_numbers(make: MakePool) -> None:

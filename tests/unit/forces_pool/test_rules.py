@@ -13,6 +13,7 @@ from crystalmath.forces.pool.breaker import Breaker
 from crystalmath.forces.pool.channel import turns
 from crystalmath.forces.pool.control import Control, ControlClosed, ControlError
 from crystalmath.forces.pool.key import key_of, place_of
+from crystalmath.forces.pool.machine import Machine
 from crystalmath.forces.pool.memory import (
     MIB,
     UNKNOWN_BYTES,
@@ -21,6 +22,7 @@ from crystalmath.forces.pool.memory import (
     make_room,
     over_budget,
     share_threads,
+    starving,
 )
 from crystalmath.forces.worker import plain, wire
 from support.forces import atoms, fake_engine
@@ -101,6 +103,17 @@ def test_growth_beyond_the_budget_stops_an_idle_one() -> None:
     assert over_budget(900 * MIB, occupants(("a", 400, 1.0), ("b", 400, 2.0))) is None
     assert over_budget(700 * MIB, occupants(("a", 400, 3.0), ("b", 400, 2.0))) == "b"
     assert over_budget(700 * MIB, occupants(("a", 800, None))) is None
+
+
+def test_a_machine_without_memory_ends_the_worker_that_has_it() -> None:
+    def machine(available_mib: int) -> Machine:
+        return Machine(10_000 * MIB, available_mib * MIB)
+
+    sizes = {"a": 6000 * MIB, "b": 300 * MIB}
+    assert starving(machine(900), sizes) is None
+    assert starving(machine(700), sizes) == "a"
+    assert starving(machine(700), {"b": 300 * MIB}) is None  # somebody else has it
+    assert starving(machine(0), {}) is None
 
 
 def test_measurements_that_are_no_numbers_are_left_alone() -> None:

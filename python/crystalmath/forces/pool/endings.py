@@ -45,6 +45,13 @@ def failure_of(member: Member, look: Look, report: CrashReport | None) -> Crysta
             f"{name} took longer than {seconds} s for {_atoms(look)} and was ended",
             hint="ask for less at once, or give a longer deadline",
         )
+    if member.why == "starving":
+        return OutOfMemory(
+            f"{name} was ended because this machine ran out of memory while it was "
+            f"{doing(member, look)}",
+            hint="look at the structure: atoms that are too close have very many neighbours; "
+            "else ask for fewer atoms at once",
+        )
     if member.why is not None and member.why not in FAULTS:
         return WorkerDied(f"{name} was stopped: {_REASONS.get(member.why, 'on request')}",
                           hint="ask again: another one will be started")  # fmt: skip

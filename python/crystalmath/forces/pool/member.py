@@ -22,11 +22,11 @@ from crystalmath.services.ports_pool import Crash, Wanted, WorkerRow, WorkerStat
 Stage = Literal["queued", "connecting", "loading", "ready", "draining", "stopping", "ended"]
 Why = Literal[
     "drain", "now", "idle", "memory", "replaced", "shutdown", "served",
-    "overdue", "load", "broken", "helper",
+    "overdue", "load", "broken", "helper", "starving",
 ]  # fmt: skip
 """Why a worker is ended by us; those of the second row are faults."""
 
-FAULTS: frozenset[Why] = frozenset({"overdue", "load", "broken", "helper"})
+FAULTS: frozenset[Why] = frozenset({"overdue", "load", "broken", "helper", "starving"})
 
 
 @dataclass(slots=True, eq=False)

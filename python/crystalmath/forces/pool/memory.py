@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from crystalmath.forces.pool.machine import Machine
 
 MIB: Final = 1024 * 1024
 UNKNOWN_BYTES: Final = 512 * MIB
@@ -13,6 +15,9 @@ UNKNOWN_BYTES: Final = 512 * MIB
 
 
 _MOST_POINTS: Final = 64
+SPARE: Final = 0.08
+"""Share of the machine's memory that must be left."""
+BLAME: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,23 @@ def over_budget(budget_bytes: int, occupants: Sequence[Occupant]) -> str | None:
         return None
     idle = [o for o in occupants if o.idle_since is not None]
     return min(idle, key=lambda o: (o.idle_since or 0.0, o.id)).id if idle else None
+
+
+def starving(machine: Machine, workers: Mapping[str, int]) -> str | None:
+    """Name the worker to end at once because the machine itself runs out of memory.
+
+    A worker may be larger than the budget, so one that computes is left alone until then. One that
+    has less than a quarter of the machine is not to blame.
+
+    Parameters
+    ----------
+    workers
+        Resident bytes of each.
+    """
+    if machine.available_bytes >= SPARE * machine.total_bytes or not workers:
+        return None
+    largest = max(workers, key=lambda name: (workers[name], name))
+    return largest if workers[largest] >= BLAME * machine.total_bytes else None
 
 
 class Peaks:

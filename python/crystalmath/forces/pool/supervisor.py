@@ -22,8 +22,9 @@ from crystalmath.forces.pool.breaker import Breaker
 from crystalmath.forces.pool.control import Control, ControlClosed, ControlError
 from crystalmath.forces.pool.dialogue import Dialogue, Recall
 from crystalmath.forces.pool.loop import Loop
+from crystalmath.forces.pool.machine import Machine, machine_memory, resident_bytes
 from crystalmath.forces.pool.member import FAULTS, Member, Stage, Why
-from crystalmath.forces.pool.memory import MIB, Peaks, over_budget
+from crystalmath.forces.pool.memory import MIB, Peaks, over_budget, starving
 from crystalmath.forces.pool.roster import Roster
 from crystalmath.forces.pool.starter import Starter
 from crystalmath.forces.reported import how_it_ended
@@ -58,6 +59,8 @@ class Supervisor:
         Told of each worker that is new or has changed its state.
     chores
         Called at each look; True: look again soon, though there be no worker.
+    machine
+        Tells the memory of this machine.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Supervisor:
         self.loop = Loop(roster.changed, self._look_at_all, self._is_over)
         self._closing = False
         self.chores: list[Callable[[], bool]] = []
+        self.machine: Callable[[], Machine | None] = machine_memory
 
     # --- from other threads ---------------------------------------------------------------------
 
@@ -178,10 +182,23 @@ class Supervisor:
         fat = over_budget(budget, self._roster.occupants(self.peaks))
         if fat is not None:
             self.end(self._roster.find(fat), "memory")
+        self._spare_the_machine(members)
         self.breaker.forget_old(now)
         waits = [self._limits.look_s]
         waits += [m.kill_at - now for m in self._roster.alive() if m.kill_at is not None]
         return max(0.01, min(waits))
+
+    def _spare_the_machine(self, members: Sequence[Member]) -> None:
+        """End the worker that takes the last memory; what it says of itself comes too late."""
+        machine = self.machine()
+        if machine is None:
+            return
+        sizes = {m.id: resident_bytes(m.pid) or 0 for m in members if m.alive and m.pid}
+        name = starving(machine, sizes)
+        if name is not None:
+            member = self._roster.find(name)
+            self.end(member, "starving", "now")
+            self._kill(member)
 
     def _look_at(self, member: Member, now: float) -> None:
         if (

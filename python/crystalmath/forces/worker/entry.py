@@ -14,6 +14,8 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from . import declaration, pulse, wire
@@ -24,11 +26,18 @@ from .page import StatusPage
 EXIT_LOAD_FAILED = 4
 
 
+def _be_the_first_to_go() -> None:
+    """When memory runs out, the system is to end this process and not what has the user's work."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("600", encoding="ascii")
+
+
 def main(arguments: list[str]) -> NoReturn:
     """Run the worker; ends the process."""
     given = _parse(arguments)
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the host, which ends us
+    _be_the_first_to_go()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=True)
     control = Control(socket.socket(fileno=given.control))
