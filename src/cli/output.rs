@@ -40,6 +40,13 @@ pub enum Failure {
         /// The exit code.
         exit: u8,
     },
+    /// The user has ended the waiting for something that is no job.
+    Interrupted {
+        /// What goes on, and what was not done.
+        message: String,
+        /// How to end it.
+        hint: String,
+    },
     /// Reading or writing failed on this side.
     Io(String, io::Error),
     /// Nobody reads our output any more.
@@ -76,6 +83,7 @@ impl Failure {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Unfinished { exit, .. } => *exit,
+            Self::Interrupted { .. } => INTERRUPTED,
             Self::Ipc(error) | Self::Of(_, error) | Self::Wire(error)
                 if wording::blames_argument(error) =>
             {
@@ -96,6 +104,9 @@ impl Failure {
             Self::Usage { message, hint } => {
                 json!({"code": -32602, "kind": "usage", "message": message, "hint": hint})
             }
+            Self::Interrupted { message, hint } => json!({
+                "code": -32800, "kind": "interrupted", "message": message, "hint": hint,
+            }),
             Self::Unfinished { kind, id, .. } => json!({
                 "code": -32800,
                 "kind": kind,
@@ -126,6 +137,7 @@ impl Failure {
                 message,
                 hint: Some(hint),
             } => format!("error: {message}\nhint: {hint}"),
+            Self::Interrupted { message, hint } => format!("interrupted: {message}\nhint: {hint}"),
             Self::Unfinished { kind, id, .. } => {
                 let why = if *kind == "timeout" {
                     "the time is over"

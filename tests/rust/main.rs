@@ -19,6 +19,8 @@ mod decks;
 mod events;
 mod golden;
 #[cfg(feature = "ipc")]
+mod installs;
+#[cfg(feature = "ipc")]
 mod launch;
 #[cfg(feature = "ipc")]
 mod mock;

@@ -14,7 +14,7 @@ use crate::cli::session::{Session, note};
 use crate::cli::wait::{self, LONGEST_PAUSE, Line, TICK};
 use crate::cli::wording;
 use crate::error::IpcError;
-use crate::rpc::types::{EngineInfo, InstallState, InstallTask, NoParams, calls};
+use crate::rpc::types::{EngineInfo, InstallPhase, InstallState, InstallTask, NoParams, calls};
 
 /// Kind of the error for an engine that is declared but not built.
 pub(in crate::cli) const NOT_INSTALLED: &str = "engine_not_installed";
@@ -63,7 +63,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         session.print(&raw, || format!("{}: {}", task.engine, task.text))?;
         return Ok(0);
     }
-    let task = follow(session, task)?;
+    let task = follow(session, task, Wanted::Examined)?;
     let document = json!({"status": "ok", "data": {"task": task}});
     session.print(&document, || format!("{} is installed", task.engine))?;
     Ok(0)
@@ -79,9 +79,14 @@ pub(in crate::cli) fn for_submission(
     agreement.obtain(&engine.name, engine.download_bytes, session.globals.json)?;
     let raw = session.ask("forces.install", json!({"engine": engine.name}))?;
     let task: InstallTask = serde_json::from_value(raw["data"]["task"].clone()).unwrap_or_default();
-    let task = follow(session, task)?;
+    let task = follow(session, task, Wanted::Usable)?;
     if !session.globals.json {
-        note(&format!("{} is installed", task.engine));
+        let rest = if task.state == InstallState::Done {
+            ""
+        } else {
+            "; its numbers are being checked meanwhile"
+        };
+        note(&format!("{} is installed{rest}", task.engine));
     }
     Ok(())
 }
@@ -103,8 +108,19 @@ fn find(session: &Session, name: Option<&str>) -> Result<EngineInfo, Failure> {
         })
 }
 
-/// Wait for the end of an installation; an interrupt leaves it alone.
-fn follow(session: &Session, mut task: InstallTask) -> Result<InstallTask, Failure> {
+/// What is waited for: the examination of an engine comes after it can be used, and takes minutes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Usable,
+    Examined,
+}
+
+/// Wait for an installation; an interrupt leaves it alone.
+fn follow(
+    session: &Session,
+    mut task: InstallTask,
+    wanted: Wanted,
+) -> Result<InstallTask, Failure> {
     let interrupted = wait::interrupt()?;
     let mut line = Line::new(session.globals.json);
     let news = News::of(session.client()?, &["engines"]);
@@ -120,13 +136,27 @@ fn follow(session: &Session, mut task: InstallTask) -> Result<InstallTask, Failu
         );
         if interrupted.load(Ordering::Relaxed) {
             line.clear();
-            return Err(Failure::Usage {
-                message: format!("interrupted: the installation of {} goes on", task.engine),
-                hint: Some(format!("end it with: crystalmath engines stop {}", task.id)),
+            return Err(Failure::Interrupted {
+                message: match wanted {
+                    Wanted::Usable => format!(
+                        "no job was submitted; the installation of {} goes on",
+                        task.engine
+                    ),
+                    Wanted::Examined => format!("the installation of {} goes on", task.engine),
+                },
+                hint: format!("end it with: crystalmath engines stop {}", task.id),
             });
         }
         match news.as_ref().map(|news| news.next(TICK)) {
-            Some(Told::Install(told)) if told.id == task.id => task = *told,
+            Some(Told::Install(told)) if told.id == task.id => {
+                task = *told;
+                // it is checked before it is there, and examined afterwards
+                let may_be_there = matches!(task.phase, InstallPhase::Checking);
+                if wanted == Wanted::Usable && may_be_there && is_installed(session, &task) {
+                    line.clear();
+                    return Ok(task);
+                }
+            }
             Some(Told::Nothing) | None if looked.elapsed() < LONGEST_PAUSE => {
                 if news.is_none() {
                     std::thread::sleep(TICK);
@@ -137,9 +167,23 @@ fn follow(session: &Session, mut task: InstallTask) -> Result<InstallTask, Failu
                 if let Some(now) = look(session, &task)? {
                     task = now;
                 }
+                if wanted == Wanted::Usable && is_installed(session, &task) {
+                    line.clear();
+                    return Ok(task);
+                }
             }
         }
     }
+}
+
+/// Whether the engine can be used; not, while the daemon cannot say.
+fn is_installed(session: &Session, task: &InstallTask) -> bool {
+    session
+        .call::<calls::ForcesEngines>(&NoParams {})
+        .is_ok_and(|answer| {
+            let mut engines = answer.read.data.iter();
+            engines.any(|engine| engine.name == task.engine && engine.installed)
+        })
 }
 
 /// The task as the daemon has it now; `None` while it cannot say.
