@@ -145,6 +145,11 @@ def test_a_file_of_weights_that_changes_under_a_warm_worker(
         assert old.get_potential_energy(moved) == pytest.approx(energy, abs=1e-9)
         (mine,) = [w for w in workers(started) if w["clients"] == 1]
         started.call("forces.stop", {"worker": mine["id"]})
+
+        def gone() -> bool:
+            return all(w["id"] != mine["id"] or w["state"] == "stopped" for w in workers(started))
+
+        wait_until(gone, "the worker has ended")  # until then it may answer
         with pytest.raises(EngineChanged, match="has changed since"):
             old.get_potential_energy(copper())
     wait_until(lambda: all(w["clients"] == 0 for w in workers(started)), "all have left")
