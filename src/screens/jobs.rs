@@ -184,7 +184,8 @@ impl Jobs {
         }
     }
 
-    /// The order is another one: the cursor stays on its job and the job on its line.
+    /// The order is another one: the cursor stays on its job and the job on its line; but what has
+    /// come in above is seen where the list stands at its top.
     fn arranged(&mut self, cx: &mut Cx<'_>) {
         let data = cx.data();
         let line = self.place.cursor.saturating_sub(self.place.offset);
@@ -193,7 +194,7 @@ impl Jobs {
         let found = wanted.and_then(|id| self.listed().iter().position(|other| *other == id));
         let (count, rows) = (self.listed().len(), self.rows_seen(cx));
         let to = found.unwrap_or(self.place.cursor);
-        if found.is_some() {
+        if found.is_some() && (self.place.offset > 0 || to >= rows) {
             self.place.offset = to.saturating_sub(line);
         }
         self.place.go(to, count, rows);

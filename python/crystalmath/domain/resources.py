@@ -28,7 +28,7 @@ def parse_walltime_s(value: object) -> float:
     match = _CLOCK.match(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise ValueError(
-            "a time limit is text like 30 (minutes), 30:00, 1:00:00, 1-12:30, or a number of seconds"
+            "a time limit is text like 30 (minutes), 30:00, 1:00:00, 1-12:30, or a number: seconds"
         )
     parts = [int(p) for p in match["rest"].split(":")]
     if match["days"] is not None:

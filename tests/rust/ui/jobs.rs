@@ -76,6 +76,14 @@ fn the_cursor_stays_on_its_job_and_its_line_when_jobs_come() {
 }
 
 #[test]
+fn at_the_top_of_the_list_new_jobs_are_seen() {
+    let mut ui = Ui::of(&many(50), SIZE);
+    ui.send(Msg::JobsChanged(vec![job(51, JobState::Running)]));
+    assert!(cursor_line(&ui).contains("job 50"), "{}", cursor_line(&ui));
+    assert!(ui.picture(SIZE).contains("job 51"), "{}", ui.picture(SIZE));
+}
+
+#[test]
 fn the_cursor_comes_back_to_its_job_after_a_filter() {
     let mut ui = Ui::of(&some_jobs(), SIZE);
     ui.keys(&["j", "j", "j"]);
