@@ -84,6 +84,10 @@ def _plain(value: object) -> Any:
 
 def check_arrays(atoms: Any, where: str = "structure") -> None:
     """Refuse a structure whose arrays are not what they should be; raises ``InputRejected``."""
+    if not hasattr(atoms, "arrays"):
+        raise InputRejected(
+            f"{type(atoms).__name__} is no structure", hint="give ase.Atoms", field=where
+        )
     numbers, positions = atoms.arrays["numbers"], atoms.arrays["positions"]
     if len(numbers) == 0:
         raise InputRejected("the structure has no atoms", field=where)

@@ -231,6 +231,10 @@ class LeanCalculator:
         list of dict
             Property → number or array for each structure; stresses are 3 by 3.
         """
+        if hasattr(structures, "arrays"):
+            raise InputRejected(
+                "this is one structure", hint="give a list: evaluate([atoms])", field="structures"
+            )
         with self._lock:
             terms = self._connected()
             mask = terms.check(properties)

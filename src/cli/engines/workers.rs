@@ -131,6 +131,17 @@ fn describe(status: &ForcesStatusResult) -> String {
     lines.join("\n")
 }
 
+/// What becomes of a worker or an installation that was told to stop.
+fn ending(name: &str, state: &str, now: bool) -> String {
+    match state {
+        "crashed" | "stopped" | "failed" | "cancelled" | "done" => {
+            format!("{name} has ended: {state}")
+        }
+        _ if now => format!("{name} is being ended"),
+        _ => format!("{name} ends when it has finished what it is at"),
+    }
+}
+
 pub(super) fn stop(session: &Session, args: &StopArgs) -> Outcome {
     // Only the daemon knows whether the name is that of a worker or of an installation.
     let status = session.call::<calls::ForcesStatus>(&NoParams {})?;
@@ -150,7 +161,11 @@ pub(super) fn stop(session: &Session, args: &StopArgs) -> Outcome {
         } else {
             &raw["data"]["worker"]["state"]
         };
-        format!("{}: {}", args.name, state.as_str().unwrap_or("stopped"))
+        ending(
+            &args.name,
+            state.as_str().unwrap_or("stopped"),
+            args.now || is_task,
+        )
     })?;
     Ok(0)
 }

@@ -8,7 +8,7 @@ from ase.build import bulk
 
 from crystalmath.calculators.request import requests_of
 from crystalmath.errors import InputRejected
-from crystalmath.forces.geometry import check_cell, check_near
+from crystalmath.forces.geometry import check_arrays, check_cell, check_near
 
 
 def cell_of(rows: list[list[float]], pbc: bool | list[bool]) -> tuple[bytes, bytes]:
@@ -47,6 +47,11 @@ def test_coordinates_without_digits_for_distances_are_refused(far: float) -> Non
     assert caught.value.field == "structure.positions.2.1"
     atoms.positions[2, 1] = 1e7
     check_near(atoms)
+
+
+def test_what_is_no_structure_is_named() -> None:
+    with pytest.raises(InputRejected, match="str is no structure"):
+        check_arrays("copper.cif", "structures.0")
 
 
 def test_a_sum_names_each_engine_once() -> None:
