@@ -33,7 +33,9 @@ PATIENCE_S = 20.0
 """How long a test waits for something that takes milliseconds, before it calls it a hang."""
 
 
-def wait_until(true: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> Any:
+def wait_until(
+    true: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S, *, every_s: float = 0.005
+) -> Any:
     """Poll until ``true()`` is truthy and return its value; fail after ``timeout_s``."""
     deadline = time.monotonic() + timeout_s
     while True:
@@ -42,7 +44,7 @@ def wait_until(true: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S
             return value
         if time.monotonic() >= deadline:
             raise AssertionError(f"timed out after {timeout_s:g} s: {what}")
-        time.sleep(0.005)
+        time.sleep(every_s)
 
 
 class RawSocket:

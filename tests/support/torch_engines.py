@@ -21,7 +21,8 @@ def install(daemon: Daemon, engine: str) -> Path:
         assert task is None or task["state"] != "failed", task
         return bool(info["installed"]) and task is None  # examined, too
 
-    wait_until(done, f"{engine} is installed", INSTALL_S)
+    # seldom: what is waited for needs the processor
+    wait_until(done, f"{engine} is installed", INSTALL_S, every_s=0.5)
     (info,) = [e for e in daemon.call("forces.engines") if e["name"] == engine]
     return daemon.data / "environments" / info["environment"]
 
