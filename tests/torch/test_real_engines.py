@@ -43,7 +43,8 @@ def make(daemon: Daemon, homes: dict[str, Path]) -> Iterator[Any]:
         one.close()
 
 
-@pytest.mark.parametrize("engine", ["sevenn", "mace", "dftd3", "tblite"])
+# sevenn needs minutes for it, and has been examined by its installation
+@pytest.mark.parametrize("engine", ["mace", "dftd3", "tblite"])
 def test_every_engine_passes_its_examination(
     daemon: Daemon, homes: dict[str, Path], mace_model: Path, engine: str
 ) -> None:
