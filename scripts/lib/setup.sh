@@ -135,6 +135,11 @@ sync_environment() {
     deps=$(fingerprint deps)
     full=$(fingerprint "$level")
     run_uv "$uv" sync "${options[@]}" >&2 || die "setting up failed: see the lines above."
+    if [[ $level != deps ]]; then
+        # Compiled now, the modules are not compiled while the client waits for its first daemon.
+        "$root/.venv/bin/python" -P -c 'import crystalmath.api, crystalmath.server.daemon' >&2 ||
+            die "the daemon cannot be loaded: see the lines above."
+    fi
 
     mkdir -p "$stamps"
     printf '%s\n' "$deps" >"$stamps/deps"
