@@ -14,16 +14,16 @@ mod words;
 use std::collections::BTreeMap;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use serde_json::json;
 
+use super::listing::{Extent, Listing, below};
 use super::{Cx, Event, Handled, Screen, ViewCx};
 use crate::app::Data;
 use crate::msg::{Action, EngineNews, Link};
 use crate::rpc::types::{EngineInfo, EnvironmentInfo, InstallState, WorkerInfo};
 use crate::theme::Glyphs;
-use crate::widgets::table::{self, Place};
-use crate::widgets::{facts, text};
+use crate::widgets::text;
 use doctor::Checks;
 use install::Plan;
 use rows::{Rows, runs};
@@ -54,14 +54,11 @@ const STATUS: &str = READ[2];
 const ENVIRONMENTS: &str = READ[3];
 
 /// The state of the screen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Engines {
     tab: Tab,
     rows: Rows,
-    places: [Place; 3],
-    /// The detail has the keys; in a narrow window only then it is seen.
-    opened: bool,
-    scroll: usize,
+    listings: [Listing; 3],
     checks: Checks,
     /// Engines whose installation was asked for, until the daemon answers, by the number of the call.
     asked: BTreeMap<i64, String>,
@@ -74,9 +71,40 @@ pub struct Engines {
     ending: Option<String>,
 }
 
+impl Default for Engines {
+    fn default() -> Self {
+        Self {
+            tab: Tab::default(),
+            rows: Rows::default(),
+            listings: [const { Listing::sharing(55) }; 3],
+            checks: Checks::default(),
+            asked: BTreeMap::new(),
+            stopping: BTreeMap::new(),
+            calls: 0,
+            plan: None,
+            checking: None,
+            ending: None,
+        }
+    }
+}
+
 impl Engines {
-    fn place(&self) -> Place {
-        self.places[self.tab as usize]
+    const fn listing(&self) -> &Listing {
+        &self.listings[self.tab as usize]
+    }
+
+    const fn listing_mut(&mut self) -> &mut Listing {
+        &mut self.listings[self.tab as usize]
+    }
+
+    /// The area without the row of tabs, and what is in it.
+    fn extent(&self, area: Rect) -> Extent {
+        let totals = self.tab == Tab::Workers && self.rows.status.is_some();
+        Extent {
+            area: below(area, 1),
+            above: usize::from(totals) + usize::from(self.error().is_some()),
+            rows: self.count(),
+        }
     }
 
     fn count(&self) -> usize {
@@ -106,22 +134,22 @@ impl Engines {
 
     fn current_engine(&self) -> Option<&EngineInfo> {
         let here = self.tab == Tab::Engines;
-        here.then(|| self.rows.engines.rows.get(self.place().cursor))?
+        here.then(|| self.rows.engines.rows.get(self.listing().place.cursor))?
     }
 
     fn current_worker(&self) -> Option<&WorkerInfo> {
         let here = self.tab == Tab::Workers;
-        here.then(|| self.rows.workers.rows.get(self.place().cursor))?
+        here.then(|| self.rows.workers.rows.get(self.listing().place.cursor))?
     }
 
     fn current_environment(&self) -> Option<&EnvironmentInfo> {
         let here = self.tab == Tab::Environments;
-        here.then(|| self.rows.environments.rows.get(self.place().cursor))?
+        here.then(|| self.rows.environments.rows.get(self.listing().place.cursor))?
     }
 
     fn current_name(&self) -> Option<&str> {
         let names = self.names();
-        names.into_iter().nth(self.place().cursor)
+        names.into_iter().nth(self.listing().place.cursor)
     }
 
     /// The names of the rows of this tab.
@@ -148,10 +176,9 @@ impl Engines {
         let at = held.and_then(|held| self.names().iter().position(|name| *name == held));
         // Its row is gone: the keys go back to the list, so that they do not reach the next one.
         if at.is_none() {
-            self.opened = false;
-            self.scroll = 0;
+            self.listing_mut().close();
         }
-        self.go(at.unwrap_or(self.place().cursor), cx);
+        self.go(at.unwrap_or(self.listing().place.cursor), cx);
         answer
     }
 
@@ -174,26 +201,16 @@ impl Engines {
         cx.redraw();
     }
 
-    fn rows_seen(&self, cx: &Cx<'_>) -> usize {
-        let (list, _) = view::areas(self, cx.area());
-        table::rows(view::table_area(self, list))
-    }
-
     fn go(&mut self, to: usize, cx: &mut Cx<'_>) {
-        let (count, rows) = (self.count(), self.rows_seen(cx));
-        let place = &mut self.places[self.tab as usize];
-        if to != place.cursor {
-            self.scroll = 0;
-        }
-        place.go(to, count, rows);
+        let extent = self.extent(cx.area());
+        self.listing_mut().go(to, extent);
         cx.redraw();
     }
 
     fn go_to(&mut self, tab: Tab, cx: &mut Cx<'_>) {
         self.tab = tab;
-        self.opened = false;
-        self.scroll = 0;
-        self.go(self.place().cursor, cx);
+        self.listing_mut().close();
+        self.go(self.listing().place.cursor, cx);
     }
 
     fn beside(&self, by: usize) -> Tab {
@@ -205,42 +222,18 @@ impl Engines {
         match action {
             Action::NextPane => self.go_to(self.beside(1), cx),
             Action::PreviousPane => self.go_to(self.beside(TABS.len() - 1), cx),
-            Action::Open | Action::Right => self.opened = self.current_name().is_some(),
-            Action::Back | Action::Left if self.opened => {
-                self.opened = false;
-                self.scroll = 0;
-            }
-            action if self.opened => return self.scroll_by(action, cx),
             action => {
-                let rows = self.rows_seen(cx);
-                let cursor = self.place().cursor;
-                let to = moved(action, cursor, rows, self.count());
-                let Some(to) = to else {
-                    return Handled::No;
-                };
-                self.go(to, cx);
+                // Marks take one column in every set.
+                let facts = detail::lines(self, cx.now(), &Glyphs::UNICODE);
+                let extent = self.extent(cx.area());
+                cx.redraw();
+                return self.listing_mut().act(action, extent, &facts);
             }
         }
-        cx.redraw();
-        Handled::Yes
-    }
-
-    fn scroll_by(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
-        let (_, rest) = view::areas(self, cx.area());
-        // Marks take one column in every set.
-        let lines = detail::lines(self, cx.now(), &Glyphs::UNICODE);
-        let rows = usize::from(rest.height);
-        let most = facts::count(&lines, rest).saturating_sub(rows);
-        let Some(to) = moved(action, self.scroll, rows, most + 1) else {
-            return Handled::No;
-        };
-        self.scroll = to.min(most);
-        cx.redraw();
         Handled::Yes
     }
 
     fn click(&mut self, at: (u16, u16), cx: &mut Cx<'_>) {
-        let area = cx.area();
         if at.1 == 0 {
             let mut x = 0;
             for (tab, title) in TABS {
@@ -251,15 +244,8 @@ impl Engines {
             }
             return;
         }
-        let (list, rest) = view::areas(self, area);
-        let at = Position::new(area.x + at.0, area.y + at.1);
-        self.opened = rest.contains(at) && self.current_name().is_some();
-        let table = view::table_area(self, list);
-        let line = at.y.checked_sub(table.y + 1).filter(|_| list.contains(at));
-        let to = line.map(|line| self.place().offset + usize::from(line));
-        if let Some(to) = to.filter(|to| *to < self.count()) {
-            self.go(to, cx);
-        }
+        let extent = self.extent(cx.area());
+        self.listing_mut().click((at.0, at.1 - 1), extent);
         cx.redraw();
     }
 }
@@ -269,22 +255,6 @@ fn read(cx: &mut Cx<'_>) {
     for method in READ {
         cx.ask(method, 0, method, json!({}));
     }
-}
-
-/// Where a movement leads in a list of `count`; `None` when it is no movement.
-fn moved(action: Action, at: usize, rows: usize, count: usize) -> Option<usize> {
-    let to = match action {
-        Action::Down => at + 1,
-        Action::Up => at.saturating_sub(1),
-        Action::PageDown => at + rows,
-        Action::PageUp => at.saturating_sub(rows),
-        Action::HalfPageDown => at + (rows / 2).max(1),
-        Action::HalfPageUp => at.saturating_sub((rows / 2).max(1)),
-        Action::Top => 0,
-        Action::Bottom => usize::MAX,
-        _ => return None,
-    };
-    Some(to.min(count.saturating_sub(1)))
 }
 
 impl Screen for Engines {
@@ -307,7 +277,7 @@ impl Screen for Engines {
             Event::Entered => {
                 cx.watch_engines(true);
                 read(cx);
-                self.go(self.place().cursor, cx);
+                self.go(self.listing().place.cursor, cx);
             }
             Event::Left => cx.watch_engines(false),
             Event::Resync => {
@@ -317,7 +287,7 @@ impl Screen for Engines {
                 cx.watch_engines(true);
                 read(cx);
             }
-            Event::Resized => self.go(self.place().cursor, cx),
+            Event::Resized => self.go(self.listing().place.cursor, cx),
             Event::Tick => cx.redraw(),
             Event::Act(action) => return self.act(*action, cx),
             Event::Click(column, row) => self.click((*column, *row), cx),
@@ -350,7 +320,7 @@ impl Screen for Engines {
         if !engines.is_empty() {
             title = format!("{title} (installed {installed}, workers {workers})");
         }
-        match self.current_name().filter(|_| self.opened) {
+        match self.current_name().filter(|_| self.listing().opened) {
             Some(name) => format!("{title}  {name}"),
             None => title,
         }

@@ -6,19 +6,18 @@ use ratatui::layout::{Position, Rect};
 
 use super::{Handled, ViewCx};
 use crate::msg::{Action, Link};
-use crate::theme::Role;
+use crate::theme::{Role, Theme};
 use crate::widgets::facts::{self, Fact};
-use crate::widgets::table::{self, Column, Line, Place, Table};
+use crate::widgets::table::{self, Cell, Column, Line, Place, Table};
 use crate::widgets::text;
 
 /// From this width on list and detail stand side by side.
 const WIDE: u16 = 96;
-/// Percent of a wide window that the list has.
-const LIST: u16 = 58;
-
 /// Where the cursor is, and what is seen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Listing {
+    /// Percent of a wide window that the list has.
+    share: u16,
     /// The row with the cursor.
     pub place: Place,
     /// The detail has the keys; in a narrow window only then it is seen.
@@ -56,7 +55,27 @@ pub struct Seen<'a> {
     pub stale: bool,
 }
 
+impl Default for Listing {
+    fn default() -> Self {
+        Self::sharing(58)
+    }
+}
+
 impl Listing {
+    /// One whose list has so many percent of a wide window.
+    #[must_use]
+    pub const fn sharing(percent: u16) -> Self {
+        Self {
+            share: percent,
+            place: Place {
+                cursor: 0,
+                offset: 0,
+            },
+            opened: false,
+            scroll: 0,
+        }
+    }
+
     /// List and detail; the one that is not seen is empty.
     #[must_use]
     pub fn areas(&self, area: Rect) -> (Rect, Rect) {
@@ -67,7 +86,7 @@ impl Listing {
                 (area, Rect::ZERO)
             };
         }
-        let left = area.width * LIST / 100;
+        let left = area.width * self.share / 100;
         let list = Rect {
             width: left,
             ..area
@@ -179,7 +198,9 @@ impl Listing {
     }
 }
 
-fn below(area: Rect, lines: usize) -> Rect {
+/// What is left under so many lines.
+#[must_use]
+pub fn below(area: Rect, lines: usize) -> Rect {
     let lines = u16::try_from(lines).unwrap_or(u16::MAX).min(area.height);
     Rect {
         y: area.y + lines,
@@ -217,6 +238,15 @@ pub fn link_words(cx: &ViewCx<'_>) -> Option<String> {
         }
         Link::Ready(_) => return None,
     })
+}
+
+/// Words in a cell, as what they mean looks.
+#[must_use]
+pub fn said(text: impl Into<String>, role: Role, theme: &Theme) -> Cell {
+    Cell {
+        text: text.into(),
+        style: theme.style(role),
+    }
 }
 
 /// A column of a table.

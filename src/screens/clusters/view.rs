@@ -11,7 +11,7 @@ use crate::clusters::{self, Verdict};
 use crate::msg::{Action, Link};
 use crate::rpc::types::{ClusterView, JobState};
 use crate::screens::ViewCx;
-use crate::screens::listing::{Seen, column, link_words};
+use crate::screens::listing::{Seen, column, link_words, said};
 use crate::screens::wording::speak;
 use crate::theme::{Glyphs, Role, Theme};
 use crate::widgets::table::{Cell, Column, Line};
@@ -125,13 +125,6 @@ fn cells(
         said(trouble, Role::Bad, theme),
     ]);
     cells
-}
-
-fn said(text: impl Into<String>, role: Role, theme: &Theme) -> Cell {
-    Cell {
-        text: text.into(),
-        style: theme.style(role),
-    }
 }
 
 fn health_cell(screen: &Clusters, cluster: &ClusterView, theme: &Theme) -> Cell {

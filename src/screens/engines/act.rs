@@ -57,7 +57,7 @@ impl Engines {
         let of_use = |action: &Action| match (action, self.tab) {
             (Action::NextPane, _) => true,
             (Action::Unused, _) => !self.rows.environments.rows.is_empty(),
-            (Action::Open, _) => !self.opened && self.current_name().is_some(),
+            (Action::Open, _) => !self.listing().opened && self.current_name().is_some(),
             (Action::Install, _) => engine.is_some_and(|engine| {
                 let busy = engine.install.as_ref().is_some_and(goes_on);
                 let wanting = !engine.installed || install::fetchable(engine).next().is_some();

@@ -12,76 +12,42 @@ use crate::rpc::types::{
     EngineInfo, EnvironmentInfo, ForcesStatusResult, PropertyName, WorkerInfo,
 };
 use crate::screens::ViewCx;
+use crate::screens::listing::{Seen, below, column, link_words, said};
 use crate::screens::wording::speak;
 use crate::theme::{Role, Theme};
-use crate::widgets::table::{self, Cell, Column, Line, Table};
-use crate::widgets::{facts, text};
-
-/// From this width on table and detail stand side by side.
-const WIDE: u16 = 96;
-
-/// The parts of the screen: table and detail; the one that is not seen is empty.
-pub(super) fn areas(engines: &Engines, area: Rect) -> (Rect, Rect) {
-    let body = below(area, 1);
-    if body.width < WIDE {
-        return if engines.opened {
-            (Rect::ZERO, body)
-        } else {
-            (body, Rect::ZERO)
-        };
-    }
-    let left = body.width * 55 / 100;
-    let list = Rect {
-        width: left,
-        ..body
-    };
-    let rest = Rect {
-        x: body.x + left + 1,
-        width: body.width - left - 1,
-        ..body
-    };
-    (list, rest)
-}
-
-/// The table itself, under what stands above it.
-pub(super) fn table_area(engines: &Engines, list: Rect) -> Rect {
-    let above = u16::from(engines.tab == Tab::Workers && engines.rows.status.is_some());
-    below(list, above + u16::from(engines.error().is_some()))
-}
-
-fn below(area: Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    Rect {
-        y: area.y + rows,
-        height: area.height - rows,
-        ..area
-    }
-}
+use crate::widgets::table::{Cell, Column, Line};
+use crate::widgets::text;
 
 pub(super) fn draw(engines: &Engines, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     draw_tabs(engines, area, buf, cx.theme);
-    let (list, rest) = areas(engines, area);
-    if list.height > 0 {
-        draw_list(engines, list, buf, cx);
-    }
-    if rest.width == 0 || rest.height == 0 {
-        return;
-    }
-    if list.width > 0 {
-        for y in list.top()..list.bottom() {
-            let bar = cx.theme.glyphs().vertical;
-            text::put(buf, (rest.x - 1, y), bar, 1, cx.theme.style(Role::Border));
-        }
-    }
-    let lines = detail::lines(engines, cx.data.now, cx.theme.glyphs());
-    facts::draw(
-        &lines,
-        engines.scroll,
-        rest,
-        buf,
-        cx.theme,
-        is_stale(cx.data),
-    );
+    let facts = detail::lines(engines, cx.data.now, cx.theme.glyphs());
+    let stale = is_stale(cx.data);
+    let row = |index: usize| Line {
+        cells: cells(engines, index, cx),
+        selected: false,
+        faded: stale,
+    };
+    let seen = Seen {
+        above: above(engines, cx),
+        columns: &columns(engines.tab),
+        rows: engines.count(),
+        row: &row,
+        facts: &facts,
+        empty: empty(engines, cx),
+        stale,
+    };
+    engines.listing().draw(&seen, below(area, 1), buf, cx);
+}
+
+/// What stands above the table: why it could not be read, and the totals.
+fn above(engines: &Engines, cx: &ViewCx<'_>) -> Vec<(String, Role)> {
+    let error = engines.error().map(|error| {
+        let mark = cx.theme.glyphs().attention;
+        (format!("{mark} not read: {error}"), Role::Bad)
+    });
+    let status = engines.rows.status.as_ref();
+    let status = status.filter(|_| engines.tab == Tab::Workers);
+    error.into_iter().chain(status.map(totals)).collect()
 }
 
 /// Whether what is shown may be out of date.
@@ -100,54 +66,6 @@ fn draw_tabs(engines: &Engines, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let left = area.right().saturating_sub(x);
         x = text::put(buf, (x, area.y), &words, left, theme.style(role)) + 1;
     }
-}
-
-fn draw_list(engines: &Engines, list: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    let mut y = list.y;
-    let mut say = |words: &str, role: Role, buf: &mut Buffer| {
-        let more = cx.theme.glyphs().more;
-        let words = text::fit(words, usize::from(list.width).saturating_sub(1), more);
-        text::put(
-            buf,
-            (list.x + 1, y),
-            &words,
-            list.width,
-            cx.theme.style(role),
-        );
-        y += 1;
-    };
-    if let Some(error) = engines.error() {
-        let words = format!("{} not read: {error}", cx.theme.glyphs().attention);
-        say(&words, Role::Bad, buf);
-    }
-    if let Some(status) = engines
-        .rows
-        .status
-        .as_ref()
-        .filter(|_| engines.tab == Tab::Workers)
-    {
-        let (words, role) = totals(status);
-        say(&words, role, buf);
-    }
-    let area = table_area(engines, list);
-    if engines.count() == 0 {
-        empty(engines, area, buf, cx);
-        return;
-    }
-    let columns = columns(engines.tab);
-    let row = |index: usize| Line {
-        cells: cells(engines, index, cx),
-        selected: false,
-        faded: is_stale(cx.data),
-    };
-    let table = Table {
-        columns: &columns,
-        count: engines.count(),
-        place: engines.place(),
-        focused: cx.focused && !engines.opened,
-        row: &row,
-    };
-    table::draw(&table, area, buf, cx.theme);
 }
 
 /// What all workers do together; what is not started again for a while comes first.
@@ -170,50 +88,26 @@ fn totals(status: &ForcesStatusResult) -> (String, Role) {
 }
 
 /// Why there is no row, and what to do.
-fn empty(engines: &Engines, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    let refresh = cx.keymap.main_key(Action::Refresh);
-    let words = match (&cx.data.link, engines.tab) {
-        (Link::Starting, _) => "Connecting to the daemon; it is started if none runs.".to_owned(),
-        (Link::Busy, _) => "The daemon does not answer yet.".into(),
-        (Link::Reconnecting, _) => "The connection was lost; the next one is being made.".into(),
-        (Link::Down { .. }, _) => {
-            format!("There is no daemon, so there is nothing to show. {refresh} tries again.")
-        }
-        (Link::Ready(_), _) if engines.error().is_some() => format!("{refresh} tries again."),
-        (Link::Ready(_), _) if !engines.is_read() => "reading".into(),
-        (Link::Ready(_), Tab::Engines) => "No engine is declared.".into(),
-        (Link::Ready(_), Tab::Workers) => {
-            let key = cx.keymap.main_key(Action::Doctor);
-            format!(
-                "No worker runs. One is started by the first use of an engine; {key} on an engine \
-                 checks it."
-            )
-        }
-        (Link::Ready(_), Tab::Environments) => {
-            let key = cx.keymap.main_key(Action::Install);
-            format!("No environment is built. {key} on an engine builds one.")
-        }
-    };
-    let style = cx.theme.style(Role::Dim);
-    let lines = text::wrap(&words, usize::from(area.width).saturating_sub(4));
-    for (line, y) in lines.iter().zip(area.top() + 1..area.bottom()) {
-        text::put(
-            buf,
-            (area.x + 2, y),
-            line,
-            area.width.saturating_sub(2),
-            style,
-        );
+fn empty(engines: &Engines, cx: &ViewCx<'_>) -> String {
+    let key = |action| cx.keymap.main_key(action);
+    if let Some(words) = link_words(cx) {
+        return words;
     }
-}
-
-fn column(title: &str, width: u16, share: u16, right: bool, rank: u8) -> Column {
-    Column {
-        title: title.to_owned(),
-        width,
-        share,
-        right,
-        rank,
+    if engines.error().is_some() {
+        return format!("{} tries again.", key(Action::Refresh));
+    }
+    match engines.tab {
+        _ if !engines.is_read() => "reading".into(),
+        Tab::Engines => "No engine is declared.".into(),
+        Tab::Workers => format!(
+            "No worker runs. One is started by the first use of an engine; {} on an engine checks \
+             it.",
+            key(Action::Doctor)
+        ),
+        Tab::Environments => format!(
+            "No environment is built. {} on an engine builds one.",
+            key(Action::Install)
+        ),
     }
 }
 
@@ -274,13 +168,6 @@ fn cells(engines: &Engines, index: usize, cx: &ViewCx<'_>) -> Vec<Cell> {
 
 fn looked(look: &Look, theme: &Theme) -> Cell {
     said(look.text(), look.role, theme)
-}
-
-fn said(text: impl Into<String>, role: Role, theme: &Theme) -> Cell {
-    Cell {
-        text: text.into(),
-        style: theme.style(role),
-    }
 }
 
 fn engine_cells(engines: &Engines, engine: &EngineInfo, cx: &ViewCx<'_>) -> Vec<Cell> {

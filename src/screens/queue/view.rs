@@ -8,7 +8,7 @@ use crate::msg::{Action, Link};
 use crate::queue::Entry;
 use crate::rpc::types::{QueueRow, QueueRowOutlook};
 use crate::screens::ViewCx;
-use crate::screens::listing::{Seen, column, link_words};
+use crate::screens::listing::{Seen, column, link_words, said};
 use crate::screens::wording::speak;
 use crate::theme::{Glyphs, Role, Theme};
 use crate::widgets::table::{Cell, Column, Line};
@@ -116,13 +116,6 @@ fn columns(all_users: bool) -> Vec<Column> {
         columns.insert(3, column("User", 8, 0, false, 1));
     }
     columns
-}
-
-fn said(text: impl Into<String>, role: Role, theme: &Theme) -> Cell {
-    Cell {
-        text: text.into(),
-        style: theme.style(role),
-    }
 }
 
 fn cells(screen: &Queue, entry: &Entry, theme: &Theme) -> Vec<Cell> {
