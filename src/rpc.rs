@@ -8,7 +8,10 @@ mod events;
 mod memory;
 pub mod types;
 
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+use crate::error::IpcError;
 
 pub use bridge::{BridgeReply, BridgeService};
 pub use events::{ConnState, EventSource, Listener, Notification, Subscription};
@@ -22,4 +25,17 @@ pub fn may_resend(name: &str, params: &Value) -> bool {
         "jobs.submit" => params["client_token"].is_string(),
         _ => method(name).is_some_and(|info| info.read_only),
     }
+}
+
+/// A result, as a value or a reference to one, as the contract says that it is.
+///
+/// # Errors
+///
+/// [`IpcError::Protocol`] with the method, for any other.
+pub fn fit<'de, T: Deserialize<'de>>(
+    method: &str,
+    result: impl Deserializer<'de, Error = serde_json::Error>,
+) -> Result<T, IpcError> {
+    T::deserialize(result)
+        .map_err(|error| IpcError::Protocol(format!("{method} does not fit its contract: {error}")))
 }

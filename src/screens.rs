@@ -51,6 +51,7 @@
 //! }
 //! ```
 
+pub mod answers;
 pub mod clusters;
 pub mod engines;
 pub mod job;

@@ -12,6 +12,7 @@ use super::data::{ListState, Put};
 use super::requests::Owner;
 use crate::error::IpcError;
 use crate::msg::{Effect, Link};
+use crate::rpc::fit;
 use crate::rpc::types::{JobSummary, ListMeta, Page, Status};
 use crate::screens::wording::error_text;
 
@@ -277,7 +278,5 @@ impl Model {
 }
 
 fn read_page(result: Value) -> Result<Page<JobSummary, ListMeta>, IpcError> {
-    serde_json::from_value(result).map_err(|error| {
-        IpcError::Protocol(format!("jobs.list does not fit its contract: {error}"))
-    })
+    fit("jobs.list", result)
 }

@@ -7,6 +7,7 @@ use super::submit;
 use super::wait::WaitArgs;
 use super::wording::Commands;
 use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{Reply, SubmitResult};
 
 /// Arguments of `adopt`.
@@ -42,9 +43,7 @@ fn adopt(session: &Session, args: &Args) -> Outcome {
     given.text("code", args.code.as_ref());
     given.text("name", args.name.as_ref());
     let raw = session.ask(METHOD, given.object())?;
-    let reply: Reply<SubmitResult> = serde_json::from_value(raw.clone()).map_err(|error| {
-        IpcError::Protocol(format!("{METHOD} does not fit its contract: {error}"))
-    })?;
+    let reply: Reply<SubmitResult> = fit(METHOD, &raw)?;
     let Some(job) = &reply.data.job else {
         return Err(IpcError::Protocol(format!("{METHOD} names no job")).into());
     };

@@ -10,6 +10,7 @@ use super::submit;
 use super::text;
 use super::wait::{self, WaitArgs};
 use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{ContinueResult, FileChange, Reply};
 
 const METHOD: &str = "jobs.continue";
@@ -38,9 +39,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         params["dry_run"] = Value::Bool(true);
     }
     let raw = session.ask(METHOD, params)?;
-    let reply: Reply<ContinueResult> = serde_json::from_value(raw.clone()).map_err(|error| {
-        IpcError::Protocol(format!("{METHOD} does not fit its contract: {error}"))
-    })?;
+    let reply: Reply<ContinueResult> = fit(METHOD, &raw)?;
     let found = reply.data;
     let mut said = Vec::new();
     if let Some(job) = &found.job {

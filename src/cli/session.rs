@@ -12,6 +12,7 @@ use super::output::{self, Failure};
 use crate::error::{IpcError, Result};
 use crate::ipc::{IpcClient, Options};
 use crate::rpc::SCHEMA_SHA256;
+use crate::rpc::fit;
 use crate::rpc::types::Call;
 
 /// An answer of the daemon.
@@ -95,11 +96,11 @@ impl Session {
     /// # Errors
     /// As [`Session::ask`], and an answer of another shape.
     pub fn call<C: Call>(&self, params: &C::Params) -> Result<Answer<C::Reply>> {
-        let unfit = |error: serde_json::Error| {
-            IpcError::Protocol(format!("{} does not fit its contract: {error}", C::METHOD))
-        };
-        let raw = self.ask(C::METHOD, serde_json::to_value(params).map_err(unfit)?)?;
-        let read = serde_json::from_value(raw.clone()).map_err(unfit)?;
+        let params = serde_json::to_value(params).map_err(|error| {
+            IpcError::Protocol(format!("{} cannot be sent so: {error}", C::METHOD))
+        })?;
+        let raw = self.ask(C::METHOD, params)?;
+        let read = fit(C::METHOD, &raw)?;
         Ok(Answer { raw, read })
     }
 

@@ -12,6 +12,7 @@ use super::session::Session;
 use super::text;
 use super::wait::{self, WaitArgs};
 use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{DryRun, JobSummary, Reply, SubmitResult};
 use crate::submission::{self, Kind, Source, kind_of};
 
@@ -79,9 +80,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
 /// Send a submission, say what became of it, and wait if that is wanted.
 pub(super) fn send(session: &Session, method: &str, params: Value, wait: &WaitArgs) -> Outcome {
     let raw = session.ask(method, params)?;
-    let reply: Reply<SubmitResult> = serde_json::from_value(raw.clone()).map_err(|error| {
-        IpcError::Protocol(format!("{method} does not fit its contract: {error}"))
-    })?;
+    let reply: Reply<SubmitResult> = fit(method, &raw)?;
     match (&reply.data.job, &reply.data.dry_run) {
         (Some(job), _) => {
             let said = accepted(job, "submitted", reply.data.repeated);

@@ -19,6 +19,7 @@ use super::results;
 use super::session::{Session, note};
 use super::text;
 use crate::error::{IpcError, Result};
+use crate::rpc::fit;
 use crate::rpc::types::{Job, JobSummary, Reply};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -182,9 +183,7 @@ impl<'a> Watch<'a> {
                 }
             }
         };
-        let reply: Reply<Job> = serde_json::from_value(raw.clone()).map_err(|error| {
-            IpcError::Protocol(format!("jobs.get does not fit its contract: {error}"))
-        })?;
+        let reply: Reply<Job> = fit("jobs.get", &raw)?;
         Ok(Some((raw, reply.data)))
     }
 

@@ -15,9 +15,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
+use super::answers;
 use super::listing::{Extent, Listing};
 use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
-use crate::app::{Data, error_text};
+use crate::app::Data;
 use crate::clusters as health;
 use crate::error::IpcError;
 use crate::msg::{Action, Link};
@@ -77,14 +78,10 @@ impl Clusters {
 
     fn take(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
         cx.redraw();
-        let page = match result {
-            Ok(value) => serde_json::from_value::<Page<ClusterView, ClustersMeta>>(value.clone())
-                .map_err(|error| format!("{LIST} does not fit its contract: {error}")),
-            // What is shown stays; the connection's own line tells of a lost one.
-            Err(error) if error.kind() == "disconnected" && self.is_read => return,
-            Err(error) => Err(error_text(error)),
-        };
-        match page {
+        if answers::is_cut_off(result) && self.is_read {
+            return;
+        }
+        match answers::read::<Page<ClusterView, ClustersMeta>>(LIST, result) {
             Err(error) => self.error = Some(error),
             Ok(page) => {
                 let held = self

@@ -16,8 +16,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
+use super::answers;
 use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
-use crate::app::{Data, Row, error_text, is_terminal};
+use crate::app::{Data, Row, is_terminal};
 use crate::error::IpcError;
 use crate::msg::{Action, Edit};
 use crate::rpc::types::{Job, Reply};
@@ -215,22 +216,18 @@ impl JobScreen {
     }
 
     fn take_detail(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
-        match result {
-            Ok(value) => match serde_json::from_value::<Reply<Job>>(value.clone()) {
-                Ok(reply) => {
-                    self.detail = Some(Box::new(reply.data));
-                    self.error = None;
-                    if self.tab == Tab::Input {
-                        self.read_tab(cx);
-                    }
+        if answers::is_cut_off(result) && self.detail.is_some() {
+            return;
+        }
+        match answers::read::<Reply<Job>>("jobs.get", result) {
+            Ok(reply) => {
+                self.detail = Some(Box::new(reply.data));
+                self.error = None;
+                if self.tab == Tab::Input {
+                    self.read_tab(cx);
                 }
-                Err(error) => {
-                    self.error = Some(format!("jobs.get does not fit its contract: {error}"));
-                }
-            },
-            // What is shown stays; the connection's own line tells of a lost one.
-            Err(error) if error.kind() == "disconnected" && self.detail.is_some() => {}
-            Err(error) => self.error = Some(error_text(error)),
+            }
+            Err(error) => self.error = Some(error),
         }
         cx.redraw();
     }

@@ -14,9 +14,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
+use super::answers;
 use super::listing::{Extent, Listing};
 use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
-use crate::app::{Data, error_text};
+use crate::app::Data;
 use crate::error::IpcError;
 use crate::msg::{Action, Link};
 use crate::queue::{Entry, fold};
@@ -129,13 +130,10 @@ impl Queue {
 
     fn take_clusters(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
         cx.redraw();
-        let page = match result {
-            Ok(value) => serde_json::from_value::<Page<ClusterView, ClustersMeta>>(value.clone())
-                .map_err(|error| format!("{CLUSTERS} does not fit its contract: {error}")),
-            Err(error) if error.kind() == "disconnected" && self.clusters_read => return,
-            Err(error) => Err(error_text(error)),
-        };
-        let page = match page {
+        if answers::is_cut_off(result) && self.clusters_read {
+            return;
+        }
+        let page: Page<ClusterView, ClustersMeta> = match answers::read(CLUSTERS, result) {
             Ok(page) => page,
             Err(error) => {
                 self.error = Some(error);
@@ -163,13 +161,10 @@ impl Queue {
         }
         self.asking = None;
         cx.redraw();
-        let page = match result {
-            Ok(value) => serde_json::from_value::<Page<QueueRow, QueueMeta>>(value.clone())
-                .map_err(|error| format!("{QUEUE} does not fit its contract: {error}")),
-            Err(error) if error.kind() == "disconnected" && self.shown().is_some() => return,
-            Err(error) => Err(error_text(error)),
-        };
-        match page {
+        if answers::is_cut_off(result) && self.shown().is_some() {
+            return;
+        }
+        match answers::read::<Page<QueueRow, QueueMeta>>(QUEUE, result) {
             Err(error) => self.error = Some(error),
             Ok(page) => {
                 let held = self.current().map(|entry| entry.base_id);

@@ -10,7 +10,7 @@ use crate::cli::params::Given;
 use crate::cli::question;
 use crate::cli::session::Session;
 use crate::cli::wording::Commands;
-use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{ClusterView, Reply, calls};
 
 /// Arguments of `clusters add`.
@@ -113,9 +113,7 @@ pub(super) fn edit(session: &Session, args: &EditArgs) -> Outcome {
 
 /// Show the cluster as it is now.
 fn tell(session: &Session, raw: &Value, method: &str) -> Result<(), Failure> {
-    let reply: Reply<ClusterView> = serde_json::from_value(raw.clone()).map_err(|error| {
-        IpcError::Protocol(format!("{method} does not fit its contract: {error}"))
-    })?;
+    let reply: Reply<ClusterView> = fit(method, raw)?;
     session.print(raw, || {
         let cluster = &reply.data;
         let lines = describe(cluster, now(), session.colour());

@@ -7,7 +7,7 @@ use crate::cli::params::Given;
 use crate::cli::session::Session;
 use crate::cli::table::{Column, cell, render};
 use crate::cli::text;
-use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{EngineCheck, EngineDoctorResult, PropertyName, Reply};
 
 /// Arguments of `engines doctor`.
@@ -30,10 +30,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     args.model.fill(&mut given)?;
     given.put("renew", args.renew.then_some(true.into()));
     let raw = session.ask("forces.doctor", given.object())?;
-    let reply: Reply<EngineDoctorResult> =
-        serde_json::from_value(raw.clone()).map_err(|error| {
-            IpcError::Protocol(format!("forces.doctor does not fit its contract: {error}"))
-        })?;
+    let reply: Reply<EngineDoctorResult> = fit("forces.doctor", &raw)?;
     let found = &reply.data;
     session.print(&raw, || {
         let columns = [

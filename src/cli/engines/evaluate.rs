@@ -9,7 +9,7 @@ use crate::cli::output::{Failure, Outcome};
 use crate::cli::params::{self, Given};
 use crate::cli::results::field;
 use crate::cli::session::Session;
-use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{EvaluateResult, ForceIdentity, Reply, StructureForces};
 
 /// Arguments of `engines evaluate`.
@@ -55,11 +55,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         given.put("file", Some(json!(absolute.display().to_string())));
     }
     let raw = session.ask("forces.evaluate", given.object())?;
-    let reply: Reply<EvaluateResult> = serde_json::from_value(raw.clone()).map_err(|error| {
-        IpcError::Protocol(format!(
-            "forces.evaluate does not fit its contract: {error}"
-        ))
-    })?;
+    let reply: Reply<EvaluateResult> = fit("forces.evaluate", &raw)?;
     session.print(&raw, || render(&reply.data, &args.files))?;
     Ok(u8::from(reply.data.failed > 0))
 }

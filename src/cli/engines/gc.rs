@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::size;
 use crate::cli::output::Outcome;
 use crate::cli::session::Session;
-use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{CollectMeta, Garbage, Page};
 
 /// Arguments of `engines gc`.
@@ -25,10 +25,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         params["keep_days"] = Value::from(days);
     }
     let raw = session.ask("forces.gc", params)?;
-    let page: Page<Garbage, CollectMeta> =
-        serde_json::from_value(raw.clone()).map_err(|error| {
-            IpcError::Protocol(format!("forces.gc does not fit its contract: {error}"))
-        })?;
+    let page: Page<Garbage, CollectMeta> = fit("forces.gc", &raw)?;
     session.print(&raw, || {
         if page.data.is_empty() {
             return "everything is needed".to_owned();

@@ -150,58 +150,47 @@ fn follow(
         match news.as_ref().map(|news| news.next(TICK)) {
             Some(Told::Install(told)) if told.id == task.id => {
                 task = *told;
-                // it is checked before it is there, and examined afterwards
-                let may_be_there = matches!(task.phase, InstallPhase::Checking);
-                if wanted == Wanted::Usable && may_be_there && is_installed(session, &task) {
-                    line.clear();
-                    return Ok(task);
+                // It is checked before it is there, and examined afterwards.
+                if wanted == Wanted::Examined || task.phase != InstallPhase::Checking {
+                    continue;
                 }
             }
             Some(Told::Nothing) | None if looked.elapsed() < LONGEST_PAUSE => {
                 if news.is_none() {
                     std::thread::sleep(TICK);
                 }
+                continue;
             }
-            _ => {
-                looked = Instant::now();
-                if let Some(now) = look(session, &task)? {
-                    task = now;
-                }
-                if wanted == Wanted::Usable && is_installed(session, &task) {
-                    line.clear();
-                    return Ok(task);
-                }
-            }
+            _ => {}
+        }
+        looked = Instant::now();
+        let Some(engine) = look(session, &task)? else {
+            continue;
+        };
+        match engine.install {
+            Some(now) => task = now,
+            None if engine.installed => task.state = InstallState::Done,
+            None => {}
+        }
+        if wanted == Wanted::Usable && engine.installed {
+            line.clear();
+            return Ok(task);
         }
     }
 }
 
-/// Whether the engine can be used; not, while the daemon cannot say.
-fn is_installed(session: &Session, task: &InstallTask) -> bool {
-    session
-        .call::<calls::ForcesEngines>(&NoParams {})
-        .is_ok_and(|answer| {
-            let mut engines = answer.read.data.iter();
-            engines.any(|engine| engine.name == task.engine && engine.installed)
-        })
-}
-
-/// The task as the daemon has it now; `None` while it cannot say.
-fn look(session: &Session, task: &InstallTask) -> Result<Option<InstallTask>, Failure> {
+/// The engine of a task as the daemon has it now; `None` while it cannot say.
+fn look(session: &Session, task: &InstallTask) -> Result<Option<EngineInfo>, Failure> {
     let answer = match session.call::<calls::ForcesEngines>(&NoParams {}) {
         Ok(answer) => answer,
         Err(error) if wait::passes(&error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let engine = answer.read.data.into_iter().find(|e| e.name == task.engine);
-    Ok(engine.and_then(|engine| match engine.install {
-        Some(now) => Some(now),
-        None if engine.installed => Some(InstallTask {
-            state: InstallState::Done,
-            ..task.clone()
-        }),
-        None => None,
-    }))
+    Ok(answer
+        .read
+        .data
+        .into_iter()
+        .find(|engine| engine.name == task.engine))
 }
 
 fn ending(task: &InstallTask) -> Option<Result<(), Failure>> {

@@ -11,7 +11,7 @@ use crate::cli::params::{self, Given};
 use crate::cli::session::Session;
 use crate::cli::submit::accepted;
 use crate::cli::wait::{self, WaitArgs};
-use crate::error::IpcError;
+use crate::rpc::fit;
 use crate::rpc::types::{RelaxResult, Reply};
 
 /// Arguments of `engines relax`.
@@ -78,9 +78,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         }
         other => other?,
     };
-    let reply: Reply<RelaxResult> = serde_json::from_value(raw.clone()).map_err(|error| {
-        IpcError::Protocol(format!("forces.relax does not fit its contract: {error}"))
-    })?;
+    let reply: Reply<RelaxResult> = fit("forces.relax", &raw)?;
     let job = &reply.data.job;
     let said = accepted(job, "submitted", reply.data.repeated);
     wait::follow(session, &raw, job.id, &said, &args.wait)

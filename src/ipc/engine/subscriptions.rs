@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{Engine, Pending, State};
 use crate::error::{IpcError, Result};
 use crate::ipc::codec;
+use crate::rpc::fit;
 use crate::rpc::types::{Event, EventsNotify, Reply, SubscribeParams, SubscribeResult};
 use crate::rpc::{ConnState, Listener, Notification, Subscription};
 
@@ -219,11 +220,7 @@ fn subscribed(engine: &Weak<Engine>, id: u64, missed: bool, outcome: Result<Valu
     let Some(engine) = engine.upgrade() else {
         return;
     };
-    let read = outcome.and_then(|result| {
-        serde_json::from_value::<Reply<SubscribeResult>>(result).map_err(|error| {
-            IpcError::Protocol(format!("{SUBSCRIBE} does not fit its contract: {error}"))
-        })
-    });
+    let read = outcome.and_then(|result| fit::<Reply<SubscribeResult>>(SUBSCRIBE, result));
     let mut state = engine.lock();
     let Some(interest) = state.interests.get_mut(&id) else {
         if let Ok(reply) = read {

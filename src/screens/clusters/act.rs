@@ -9,6 +9,7 @@ use crate::clusters::unknown_key;
 use crate::error::IpcError;
 use crate::msg::{Action, Tone};
 use crate::rpc::types::{ClusterReport, ClusterViewKind, Reply};
+use crate::screens::answers;
 use crate::screens::{Cx, Handled, Question, ScreenId, Subject};
 
 /// What can be done in the list, in the order of the footer.
@@ -131,12 +132,7 @@ impl Clusters {
     pub(super) fn tested(&mut self, id: i64, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
         cx.redraw();
         self.testing.remove(&id);
-        let found = match result {
-            Ok(value) => serde_json::from_value::<Reply<ClusterReport>>(value.clone())
-                .map(|reply| reply.data)
-                .map_err(|error| format!("{TEST} does not fit its contract: {error}")),
-            Err(error) => Err(error_text(error)),
-        };
+        let found = answers::read(TEST, result).map(|reply: Reply<ClusterReport>| reply.data);
         let name = self.rows.iter().find(|one| one.id == id);
         let name = name.map_or_else(|| id.to_string(), |one| one.name.clone());
         match &found {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::rows::Rows;
-use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Tone;
 use crate::rpc::types::{EngineCheckVerdict, EngineDoctorResult, EngineInfo, Reply};
+use crate::screens::answers;
 use crate::screens::{Choice, Cx, Picker};
 
 /// The slot of `forces.doctor`.
@@ -64,12 +64,8 @@ impl Checks {
             return;
         };
         checked.running = None;
-        let last = match result {
-            Ok(value) => serde_json::from_value::<Reply<EngineDoctorResult>>(value.clone())
-                .map(|reply| reply.data)
-                .map_err(|error| format!("forces.doctor does not fit its contract: {error}")),
-            Err(error) => Err(error_text(error)),
-        };
+        let last = answers::read("forces.doctor", result);
+        let last = last.map(|reply: Reply<EngineDoctorResult>| reply.data);
         let (tone, text) = match &last {
             Ok(found) if found.ok => (Tone::Good, format!("{engine}: {}", summary(found))),
             Ok(found) => (Tone::Bad, format!("{engine}: {}", summary(found))),

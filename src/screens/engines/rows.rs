@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::EngineNews;
 use crate::rpc::types::{
     EngineInfo, EnvironmentInfo, ForcesStatusResult, InstallState, InstallTask, Page, Reply,
     WorkerInfo, WorkerState,
 };
+use crate::screens::answers;
 
 /// A row that is known by its name.
 pub trait Named {
@@ -78,14 +78,10 @@ impl<T: Named + Default + DeserializeOwned> List<T> {
     }
 
     fn take(&mut self, method: &str, result: &Result<Value, IpcError>) {
-        let page = match result {
-            Ok(value) => serde_json::from_value::<Page<T, Value>>(value.clone())
-                .map_err(|error| format!("{method} does not fit its contract: {error}")),
-            // What is shown stays; the connection's own line tells of a lost one.
-            Err(error) if error.kind() == "disconnected" && self.read => return,
-            Err(error) => Err(error_text(error)),
-        };
-        match page {
+        if answers::is_cut_off(result) && self.read {
+            return;
+        }
+        match answers::read::<Page<T, Value>>(method, result) {
             Err(error) => self.error = Some(error),
             Ok(page) => {
                 let told = std::mem::take(&mut self.told);
