@@ -1,7 +1,7 @@
 //! What is said of a cluster: how it does, and what its test has found, part by part. Pure; for the
 //! command line and for the UI.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::rpc::types::{
     ClusterReport, ClusterView, ClusterViewStatus, FoundCode, PartitionView, SchedulerView,
@@ -66,6 +66,24 @@ pub fn last_report(cluster: &ClusterView) -> Option<ClusterReport> {
     let probe = &cluster.probe;
     let kept = probe.contains_key("reachable");
     kept.then(|| serde_json::from_value(Value::Object(probe.clone())).ok())?
+}
+
+/// What a person writes for a budget: `30/10` for so many at once and so many back each minute, or
+/// `unlimited`.
+///
+/// # Errors
+///
+/// How to write it.
+pub fn budget(text: &str) -> Result<Value, String> {
+    if text == "unlimited" {
+        return Ok(Value::Null);
+    }
+    let numbers = text.split_once('/').and_then(|(size, refill)| {
+        let size: i64 = size.trim().parse().ok()?;
+        let refill: i64 = refill.trim().parse().ok()?;
+        Some(json!({"size": size, "refill_per_min": refill}))
+    });
+    numbers.ok_or_else(|| "write it as 30/10, or unlimited".to_owned())
 }
 
 /// The partitions that the last test has found, each with its limits.
@@ -246,10 +264,20 @@ fn code(found: &FoundCode, first: bool) -> Part {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{Verdict, health, last_report, report, unknown_key};
+    use super::{Verdict, budget, health, last_report, report, unknown_key};
     use crate::rpc::types::{ClusterReport, ClusterView};
+
+    #[test]
+    fn budgets_are_two_numbers_or_none_at_all() {
+        let both = json!({"size": 30, "refill_per_min": 2});
+        assert_eq!(budget("30/2"), Ok(both));
+        assert_eq!(budget("unlimited"), Ok(Value::Null));
+        for text in ["", "30", "30/", "/3", "a/b"] {
+            assert!(budget(text).is_err(), "{text}");
+        }
+    }
 
     fn found() -> ClusterReport {
         serde_json::from_value(json!({

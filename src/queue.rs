@@ -33,7 +33,20 @@ pub fn fold(rows: Vec<QueueRow>) -> Vec<Entry> {
     entries
 }
 
+/// Whether a row waits for nothing that would have to be changed.
+#[must_use]
+pub fn will_start(row: &QueueRow) -> bool {
+    let outlook = row.outlook.as_ref();
+    outlook.is_none_or(|word| *word == QueueRowOutlook::Waiting)
+}
+
 impl Entry {
+    /// Its number here, if it is known.
+    #[must_use]
+    pub fn job(&self) -> Option<i64> {
+        self.rows.iter().find_map(|row| row.job)
+    }
+
     /// Whether it is an array of tasks.
     #[must_use]
     pub fn is_array(&self) -> bool {
@@ -52,11 +65,11 @@ impl Entry {
     /// The row that says most about the whole: one that wants a look, then one that runs.
     #[must_use]
     pub fn lead(&self) -> Option<&QueueRow> {
-        let rank = |row: &&QueueRow| match (&row.attention, &row.outlook, row.phase.as_str()) {
-            (Some(_), ..) => 0,
-            (_, Some(outlook), _) if *outlook != QueueRowOutlook::Waiting => 1,
-            (_, _, "running") => 2,
-            (_, _, "waiting") => 3,
+        let rank = |row: &&QueueRow| match (&row.attention, row.phase.as_str()) {
+            (Some(_), _) => 0,
+            _ if !will_start(row) => 1,
+            (_, "running") => 2,
+            (_, "waiting") => 3,
             _ => 4,
         };
         self.rows.iter().min_by_key(rank)

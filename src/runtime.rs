@@ -74,7 +74,7 @@ fn client() -> Client {
 }
 
 /// Seconds since 1970.
-fn unix_now() -> f64 {
+pub(crate) fn unix_now() -> f64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0.0, |duration| duration.as_secs_f64())
 }

@@ -49,9 +49,3 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     };
     outcome.map_err(|failure| failure.of(Commands::Clusters))
 }
-
-/// Seconds since 1970.
-fn now() -> f64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0.0, |since| since.as_secs_f64())
-}

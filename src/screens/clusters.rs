@@ -44,6 +44,8 @@ pub struct Clusters {
     testing: BTreeMap<i64, f64>,
     /// What the last try found, of those that were tried here.
     reports: BTreeMap<i64, Result<ClusterReport, String>>,
+    /// What the daemon has kept of the last try of each.
+    kept: BTreeMap<i64, ClusterReport>,
     /// The form, while a cluster is described.
     editor: Option<Editor>,
     /// What a question is about.
@@ -58,9 +60,10 @@ impl Clusters {
     }
 
     /// The newest report of a cluster, or why there is none.
-    fn report(&self, cluster: &ClusterView) -> Option<Result<ClusterReport, String>> {
-        let here = self.reports.get(&cluster.id).cloned();
-        here.or_else(|| health::last_report(cluster).map(Ok))
+    fn report(&self, cluster: &ClusterView) -> Option<Result<&ClusterReport, &str>> {
+        let here = self.reports.get(&cluster.id);
+        let here = here.map(|found| found.as_ref().map_err(String::as_str));
+        here.or_else(|| self.kept.get(&cluster.id).map(Ok))
     }
 
     fn extent(&self, area: Rect) -> Extent {
@@ -89,6 +92,8 @@ impl Clusters {
                     .take()
                     .or_else(|| self.current().map(|one| one.id));
                 self.rows = page.data;
+                let kept = |one: &ClusterView| Some((one.id, health::last_report(one)?));
+                self.kept = self.rows.iter().filter_map(kept).collect();
                 self.is_read = true;
                 self.error = None;
                 let known = |id: &i64| self.rows.iter().any(|one| one.id == *id);
@@ -98,16 +103,11 @@ impl Clusters {
         }
     }
 
-    /// The cursor goes to this cluster; where it is gone, the keys go back to the list, so that
-    /// they do not reach the next one.
+    /// The cursor goes to this cluster.
     fn put_cursor_on(&mut self, id: Option<i64>, cx: &Cx<'_>) {
         let at = id.and_then(|id| self.rows.iter().position(|one| one.id == id));
-        if at.is_none() {
-            self.listing.close();
-        }
-        let to = at.unwrap_or(self.listing.place.cursor);
         let extent = self.extent(cx.area());
-        self.listing.go(to, extent);
+        self.listing.hold(at, extent);
     }
 
     fn reply(&mut self, slot: &str, tag: i64, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {

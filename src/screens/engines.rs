@@ -174,11 +174,9 @@ impl Engines {
         let held = self.current_name().map(str::to_owned);
         let answer = change(self);
         let at = held.and_then(|held| self.names().iter().position(|name| *name == held));
-        // Its row is gone: the keys go back to the list, so that they do not reach the next one.
-        if at.is_none() {
-            self.listing_mut().close();
-        }
-        self.go(at.unwrap_or(self.listing().place.cursor), cx);
+        let extent = self.extent(cx.area());
+        self.listing_mut().hold(at, extent);
+        cx.redraw();
         answer
     }
 

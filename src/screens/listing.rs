@@ -135,6 +135,15 @@ impl Listing {
         self.opened &= extent.rows > 0;
     }
 
+    /// The rows are others: put the cursor where its row is now. Where that is gone, the keys go
+    /// back to the list, so that they do not reach the next one.
+    pub fn hold(&mut self, at: Option<usize>, extent: Extent) {
+        if at.is_none() {
+            self.close();
+        }
+        self.go(at.unwrap_or(self.place.cursor), extent);
+    }
+
     /// The keys go back to the list.
     pub const fn close(&mut self) {
         self.opened = false;

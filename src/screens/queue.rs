@@ -71,8 +71,8 @@ pub struct Queue {
     look_at: Option<f64>,
     listing: Listing,
     marks: BTreeMap<i64, Mark>,
-    /// The jobs that a question is about.
-    question: Vec<i64>,
+    /// The job that a question is about.
+    question: Option<i64>,
 }
 
 impl Queue {
@@ -197,17 +197,12 @@ impl Queue {
         self.marks = kept.collect();
     }
 
-    /// The cursor stays on its job; where that is gone, the keys go back to the list, so that they
-    /// do not reach the next one.
+    /// The cursor stays on its job.
     fn put_cursor_on(&mut self, id: Option<i64>, cx: &Cx<'_>) {
         let mut entries = self.entries().iter();
         let at = id.and_then(|id| entries.position(|one| one.base_id == id));
-        if at.is_none() {
-            self.listing.close();
-        }
-        let to = at.unwrap_or(self.listing.place.cursor);
         let extent = self.extent(cx.area());
-        self.listing.go(to, extent);
+        self.listing.hold(at, extent);
     }
 
     fn movement(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {

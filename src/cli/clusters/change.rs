@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::fields::{CLEARED, FieldArgs};
 use super::list::{OneArgs, describe};
-use super::now;
 use crate::cli::output::{Failure, Outcome};
 use crate::cli::params::Given;
 use crate::cli::question;
@@ -12,6 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::wording::Commands;
 use crate::rpc::fit;
 use crate::rpc::types::{ClusterView, Reply, calls};
+use crate::runtime::unix_now;
 
 /// Arguments of `clusters add`.
 #[derive(Debug, Clone, clap::Args)]
@@ -116,7 +116,7 @@ fn tell(session: &Session, raw: &Value, method: &str) -> Result<(), Failure> {
     let reply: Reply<ClusterView> = fit(method, raw)?;
     session.print(raw, || {
         let cluster = &reply.data;
-        let lines = describe(cluster, now(), session.colour());
+        let lines = describe(cluster, unix_now(), session.colour());
         let name = &cluster.name;
         format!("{lines}\ntry it with: crystalmath clusters test {name}")
     })

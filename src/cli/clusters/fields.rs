@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::cli::params::Given;
+use crate::clusters::budget;
 
 /// The description of a cluster; there is no flag for a password.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -63,19 +64,6 @@ pub struct FieldArgs {
     pub codes: Vec<(String, String)>,
 }
 
-/// `30/10`, or `unlimited`.
-fn budget(text: &str) -> Result<Value, String> {
-    if text == "unlimited" {
-        return Ok(Value::Null);
-    }
-    let numbers = text.split_once('/').and_then(|(size, refill)| {
-        let size: i64 = size.trim().parse().ok()?;
-        let refill: i64 = refill.trim().parse().ok()?;
-        Some(json!({"size": size, "refill_per_min": refill}))
-    });
-    numbers.ok_or_else(|| "write it as 30/10, or unlimited".to_owned())
-}
-
 fn code(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((code, path)) if !code.is_empty() && !path.is_empty() => {
@@ -133,18 +121,10 @@ pub(super) const CLEARED: [(&str, &str); 13] = [
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
-    use super::{budget, code};
+    use super::code;
 
     #[test]
-    fn budgets_are_two_numbers_or_none_at_all() {
-        let both = json!({"size": 30, "refill_per_min": 2});
-        assert_eq!(budget("30/2"), Ok(both));
-        assert_eq!(budget("unlimited"), Ok(Value::Null));
-        for text in ["", "30", "30/", "/3", "a/b"] {
-            assert!(budget(text).is_err(), "{text}");
-        }
+    fn codes_are_a_name_and_a_path() {
         assert_eq!(code("pw=/a=b"), Ok(("pw".into(), "/a=b".into())));
         assert!(code("pw=").is_err() && code("=x").is_err());
     }

@@ -1,6 +1,5 @@
 //! What there is: the list, and one cluster in full.
 
-use super::now;
 use crate::cli::output::Outcome;
 use crate::cli::results::field;
 use crate::cli::session::Session;
@@ -9,6 +8,7 @@ use crate::cli::text::{self, time};
 use crate::cli::wording;
 use crate::clusters::{self, Verdict};
 use crate::rpc::types::{ClusterIdParams, ClusterView, NoParams, calls};
+use crate::runtime::unix_now;
 use crate::widgets::text::age;
 
 /// One cluster.
@@ -41,7 +41,7 @@ pub(super) fn run(session: &Session) -> Outcome {
             Column::right("AGE", 5),
             Column::left("", 0),
         ];
-        let now = now();
+        let now = unix_now();
         let rows: Vec<_> = answer.read.data.iter().map(|one| row(one, now)).collect();
         render(&columns, &rows, session.colour())
     })?;
@@ -82,7 +82,7 @@ pub(super) fn colour(verdict: Verdict) -> &'static str {
 pub(super) fn show(session: &Session, args: &OneArgs) -> Outcome {
     let answer = session.call::<calls::ClustersGet>(&args.params())?;
     session.print(&answer.raw, || {
-        describe(&answer.read.data, now(), session.colour())
+        describe(&answer.read.data, unix_now(), session.colour())
     })?;
     Ok(0)
 }

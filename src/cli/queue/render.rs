@@ -2,7 +2,7 @@
 
 use crate::cli::table::{self, Cell, Column, cell};
 use crate::cli::{text, wording};
-use crate::queue::{Entry, fold};
+use crate::queue::{Entry, fold, will_start};
 use crate::rpc::types::{QueueMeta, QueueRow, QueueRowOffer};
 use crate::widgets::text::age;
 
@@ -62,15 +62,10 @@ fn row(entry: &Entry, shown: Shown) -> Vec<Cell> {
 
 fn colour(entry: &Entry) -> &'static str {
     let Some(lead) = entry.lead() else { return "" };
-    let waits = |row: &QueueRow| {
-        row.outlook
-            .as_ref()
-            .is_none_or(|word| word.as_str() == "waiting")
-    };
     match (&lead.attention, lead.phase.as_str()) {
         (Some(_), _) => "\x1b[33m",
         (None, "running") => "\x1b[36m",
-        (None, _) if !waits(lead) => "\x1b[33m",
+        (None, _) if !will_start(lead) => "\x1b[33m",
         _ => "",
     }
 }

@@ -153,7 +153,7 @@ impl Clusters {
     /// The key that the current cluster shows and that is not known.
     fn offered_key(&self) -> Option<(String, String)> {
         let report = self.report(self.current()?)?.ok()?;
-        unknown_key(&report)
+        unknown_key(report)
     }
 
     fn ask_key(&mut self, cx: &mut Cx<'_>) {

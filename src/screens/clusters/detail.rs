@@ -48,7 +48,7 @@ fn tried(lines: &mut Facts, screen: &Clusters, cluster: &ClusterView, now: f64, 
     match screen.report(cluster) {
         None => lines.add("test", "it was never tried", Role::Dim),
         Some(Err(error)) => lines.add("test", error, Role::Bad),
-        Some(Ok(found)) => report(lines, &found, glyphs),
+        Some(Ok(found)) => report(lines, found, glyphs),
     }
 }
 

@@ -34,7 +34,7 @@ impl Queue {
     /// Those of the actions that mean something for what the cursor is on.
     pub(super) fn useful(&self) -> Vec<Action> {
         let current = self.current();
-        let ours = current.and_then(ours);
+        let ours = current.and_then(Entry::job);
         let of_use = |action: &Action| match (action, current) {
             (Action::AllUsers, _) => self.chosen.is_some(),
             (Action::NextFile | Action::PreviousFile, _) => self.clusters.len() > 1,
@@ -66,7 +66,7 @@ impl Queue {
                     cx.copy("id", &entry.base_id.to_string());
                 }
             }
-            Action::Open if self.listing.opened => match self.current().and_then(ours) {
+            Action::Open if self.listing.opened => match self.current().and_then(Entry::job) {
                 Some(job) => cx.open(ScreenId::Job, Some(Subject::Job(job))),
                 None => cx.toast(
                     Tone::Info,
@@ -124,16 +124,13 @@ impl Queue {
             lines,
             yes: "Cancel it".into(),
         };
-        self.question = vec![id];
+        self.question = Some(id);
         cx.question(ASK_CANCEL, question);
     }
 
     pub(super) fn answered(&mut self, yes: bool, cx: &mut Cx<'_>) {
-        let ids = std::mem::take(&mut self.question);
-        if !yes {
-            return;
-        }
-        for id in ids {
+        let asked = self.question.take();
+        if let Some(id) = asked.filter(|_| yes) {
             self.send(CANCEL, id, Mark::Cancelling, cx);
         }
     }
@@ -160,7 +157,7 @@ impl Queue {
             return;
         };
         let id = entry.base_id;
-        if let Some(job) = ours(entry) {
+        if let Some(job) = entry.job() {
             return cx.toast(Tone::Info, format!("{id} is job {job} here"));
         }
         if self.marks.contains_key(&id) {
@@ -214,11 +211,6 @@ impl Queue {
         }
         cx.toast(Tone::Info, format!("the scheduler was asked about {id}"));
     }
-}
-
-/// Our number of a job, if it is known here.
-fn ours(entry: &Entry) -> Option<i64> {
-    entry.rows.iter().find_map(|row| row.job)
 }
 
 fn adopted(id: i64, value: &Value, cx: &mut Cx<'_>) {

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use super::{Mark, Queue, detail};
 use crate::msg::{Action, Link};
-use crate::queue::Entry;
-use crate::rpc::types::{QueueRow, QueueRowOutlook};
+use crate::queue::{Entry, will_start};
+use crate::rpc::types::QueueRow;
 use crate::screens::ViewCx;
 use crate::screens::listing::{Seen, column, link_words, said};
 use crate::screens::wording::speak;
@@ -124,11 +124,14 @@ fn cells(screen: &Queue, entry: &Entry, theme: &Theme) -> Vec<Cell> {
     let (state, role) = state(screen, entry, theme.glyphs());
     let why = entry.sentences();
     let why = why.first().map(|words| speak(words)).unwrap_or_default();
-    let ours = entry.rows.iter().find_map(|row| row.job);
     let mut cells = vec![
         said(state, role, theme),
         plain(entry.id_text()),
-        plain(ours.map_or_else(|| "-".into(), |job| job.to_string())),
+        plain(
+            entry
+                .job()
+                .map_or_else(|| "-".into(), |job| job.to_string()),
+        ),
         plain(lead.name.clone()),
         plain(time(&lead)),
         plain(lead.partition.clone().unwrap_or_else(|| "-".into())),
@@ -169,12 +172,6 @@ fn short(limit: &str) -> String {
         Some(hours) => format!("{hours}h"),
         None => limit.to_owned(),
     }
-}
-
-fn will_start(row: &QueueRow) -> bool {
-    row.outlook
-        .as_ref()
-        .is_none_or(|word| *word == QueueRowOutlook::Waiting)
 }
 
 /// The scheduler's words with a mark, and how they look.

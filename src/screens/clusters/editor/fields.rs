@@ -1,8 +1,9 @@
 //! The fields of the form, what each takes, and how values are written in them.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::quoted;
+use crate::clusters::budget;
 use crate::rpc::types::ClusterView;
 use crate::screens::new_job::schema::{self, Kind};
 use crate::widgets::input::TextLine;
@@ -261,16 +262,4 @@ pub(super) fn value(field: &Field) -> Result<Value, String> {
         return budget(text);
     }
     Ok(schema::value(&field.kind, text)?.unwrap_or(Value::Null))
-}
-
-fn budget(text: &str) -> Result<Value, String> {
-    if text == "unlimited" {
-        return Ok(Value::Null);
-    }
-    let numbers = text.split_once('/').and_then(|(size, refill)| {
-        let size: i64 = size.trim().parse().ok()?;
-        let refill: i64 = refill.trim().parse().ok()?;
-        Some(json!({"size": size, "refill_per_min": refill}))
-    });
-    numbers.ok_or_else(|| "write it as 30/10, or unlimited".to_owned())
 }
