@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from crystalmath.contract.jobs import CodeName, check_scheduler_word
+from crystalmath.contract.jobs import CodeName, SchedulerWord
 from crystalmath.contract.rpc import Model, Params, Timestamp
 
 _HOST = re.compile(r"^[^\s\x00-\x1f\x7f@/-][^\s\x00-\x1f\x7f@/]*$")
@@ -118,9 +118,6 @@ _Workdir = Annotated[
     AfterValidator(_workdir),
     Field(examples=["~/crystalmath"]),
 ]
-_Word = Annotated[
-    str, StringConstraints(min_length=1, max_length=200), AfterValidator(check_scheduler_word)
-]
 _Line = Annotated[str, StringConstraints(max_length=4096), AfterValidator(_line)]
 _Launcher = Annotated[
     str,
@@ -135,7 +132,6 @@ _Fingerprint = Annotated[
     Field(examples=["SHA256:abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ"]),
 ]
 _Port = Annotated[int, Field(ge=1, le=65535)]
-_Code = CodeName
 
 
 class Budget(Params):
@@ -173,10 +169,14 @@ class ClusterFields(Params):
         description="Where job directories are made: absolute, `~/…`, or with `$VAR`, which is "
         "expanded there."
     )
-    queue_name: _Word | None = Field(default=None, description="Partition of jobs that name none.")
-    account: _Word | None = Field(default=None, description="Account of jobs that name none.")
-    qos: _Word | None = Field(default=None, description="QOS of jobs that name none.")
-    slurm_cluster: _Word | None = Field(
+    queue_name: SchedulerWord | None = Field(
+        default=None, description="Partition of jobs that name none."
+    )
+    account: SchedulerWord | None = Field(
+        default=None, description="Account of jobs that name none."
+    )
+    qos: SchedulerWord | None = Field(default=None, description="QOS of jobs that name none.")
+    slurm_cluster: SchedulerWord | None = Field(
         default=None, description="For `-M`, where a site has several clusters."
     )
     max_concurrent: int | None = Field(
@@ -201,7 +201,7 @@ class ClusterFields(Params):
         default="srun",
         description="Starts several processes: `srun`, `mpirun`, or a text with `{n}`.",
     )
-    codes: dict[_Code, _Path] = Field(
+    codes: dict[CodeName, _Path] = Field(
         default_factory=dict, max_length=50, description="Code → its program on the cluster."
     )
 
@@ -225,10 +225,10 @@ class UpdateClusterParams(Params):
         default=None, description="How the connection is made."
     )
     remote_workdir: _Workdir | None = Field(default=None, description="See `clusters.create`.")
-    queue_name: _Word | None = Field(default=None, description="Partition of jobs.")
-    account: _Word | None = Field(default=None, description="Account of jobs.")
-    qos: _Word | None = Field(default=None, description="QOS of jobs.")
-    slurm_cluster: _Word | None = Field(default=None, description="For `-M`.")
+    queue_name: SchedulerWord | None = Field(default=None, description="Partition of jobs.")
+    account: SchedulerWord | None = Field(default=None, description="Account of jobs.")
+    qos: SchedulerWord | None = Field(default=None, description="QOS of jobs.")
+    slurm_cluster: SchedulerWord | None = Field(default=None, description="For `-M`.")
     max_concurrent: int | None = Field(
         default=None, ge=1, le=10**6, description="Jobs handed over at a time."
     )
@@ -242,7 +242,7 @@ class UpdateClusterParams(Params):
         default=None, max_length=100, description="Lines before every job."
     )
     launcher: _Launcher | None = Field(default=None, description="Starts several processes.")
-    codes: dict[_Code, _Path] | None = Field(
+    codes: dict[CodeName, _Path] | None = Field(
         default=None, max_length=50, description="Code → its program on the cluster."
     )
 

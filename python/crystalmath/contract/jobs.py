@@ -41,7 +41,7 @@ def _check_absolute(value: str) -> str:
     return value
 
 
-def check_scheduler_word(value: str) -> str:
+def _check_scheduler_word(value: str) -> str:
     """Refuse what could not stand in an option of a scheduler."""
     if not re.fullmatch(r"[A-Za-z0-9_.,&|+-]+", value):
         raise ValueError("letters, digits and _ . , & | + - are what schedulers take here")
@@ -93,7 +93,7 @@ Walltime = Annotated[float, Field(gt=0, le=10**8), BeforeValidator(parse_walltim
 SchedulerWord = Annotated[
     str,
     StringConstraints(min_length=1, max_length=200),
-    AfterValidator(check_scheduler_word),
+    AfterValidator(_check_scheduler_word),
 ]
 Gpus = Annotated[
     str,

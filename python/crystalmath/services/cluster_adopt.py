@@ -7,10 +7,11 @@ From then on it is followed like any other job. Used by ``services.slurm``.
 from __future__ import annotations
 
 import shutil
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from crystalmath.contract.jobs import SubmitParams
 from crystalmath.contract.slurm import AdoptParams
@@ -58,9 +59,9 @@ class Adoption:
         found = seen or self._in_history(ident)
         self._refuse_foreign(ident, found)
         workdir = str(found.workdir)
-        job, remote = self._described(params, ident, found, workdir)
+        job = self._described(params, ident, found, workdir)
         try:
-            return self.store.insert_adopted(job, remote)
+            return self.store.insert_adopted(job)
         except Conflict:
             shutil.rmtree(self.directories.path(job.row["uuid"]), ignore_errors=True)
             raise
@@ -91,17 +92,10 @@ class Adoption:
 
     def _described(
         self, params: AdoptParams, ident: int, seen: Observation, workdir: str
-    ) -> tuple[NewJob, dict[str, Any]]:
+    ) -> NewJob:
         name = params.name or _clean(seen.name) or f"job {ident}"
-        blank = new_job(
-            Checked(
-                SubmitParams(name=name, code=params.code or _ANYTHING),
-                None,
-                Prepared(task="run", argv=(), files=()),
-            ),
-            now=self.now,
-        )
-        here = self.directories.path(blank.row["uuid"])
+        key = uuid.uuid4().hex
+        here = self.directories.path(key)
         try:
             code, found = self._recognised(params.code, workdir, here)
         except BaseException:
@@ -121,7 +115,7 @@ class Adoption:
         described = new_job(checked, now=self.now, why=f"adopted: it is job {ident} there")
         row = {
             **described.row,
-            "uuid": blank.row["uuid"],
+            "uuid": key,
             "task": None if found is None else found.task,
             "state": "SUBMITTED",
             "runner": "slurm",
@@ -141,7 +135,7 @@ class Adoption:
             "claim": 1,
             "adopted": 1,
         }
-        return replace(described, row=row), remote
+        return replace(described, row=row, remote=remote)
 
     def _recognised(
         self, code: str | None, workdir: str, here: Path

@@ -28,6 +28,7 @@ from crystalmath.services.cluster_collect import Collecting
 from crystalmath.services.cluster_polls import TRACKED, Polls, bucket, dice
 from crystalmath.services.cluster_steps import ClusterSteps, ids_of, watched
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_files import REMOTE_LOG_FILES
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import (
     Cluster,
@@ -37,12 +38,13 @@ from crystalmath.services.ports_cluster import (
     RemoteJob,
     Watched,
 )
-from crystalmath.services.ports_store import Move, Row, Store
+from crystalmath.services.ports_store import Row, Store
 from crystalmath.services.postponing import RETRY_AFTER_S, postpone, sentence
+from crystalmath.services.steps import progress_move
 
 log = logging.getLogger(__name__)
 
-_LOGS: Final = ("stdout.log", "stderr.log", "scheduler.log")
+_LOGS: Final = tuple(REMOTE_LOG_FILES.values())
 _AT_ONCE: Final = 200
 _STEPS_AT_ONCE: Final = 10
 """Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
@@ -100,6 +102,7 @@ class Lane:
         self._contact_at = 0.0
         self._follow_at = 0.0
         self._cancel_sent: dict[int, float] = {}
+        self._outputs: dict[int, str | None] = {}
         self.polls = Polls(
             parts.store,
             parts.clock,
@@ -173,11 +176,7 @@ class Lane:
         self._cancel(cluster, runner, steps, tracked)
         self._follow(runner, [row for row in tracked if row["state"] == "RUNNING"])
         ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_STEPS_AT_ONCE)
-        ended += [
-            row
-            for row in store.uncollected(name, _STEPS_AT_ONCE)
-            if (row["next_try_at"] or 0.0) <= self._clock()
-        ]
+        ended += store.uncollected(name, _STEPS_AT_ONCE, self._clock())
         remotes = store.remotes([row["id"] for row in ended])
         for row in ended:
             remote = remotes[row["id"]]
@@ -185,10 +184,11 @@ class Lane:
 
     def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> None:
         name, jobs, store = cluster.record.name, self._parts.jobs, self._parts.store
+        startable = jobs.startable(self._clock(), _STEPS_AT_ONCE, name)
         room = cluster.record.max_concurrent
-        if room is not None:
-            room -= len(store.remote_rows(name, TRACKED))
-        for row in jobs.startable(self._clock(), _STEPS_AT_ONCE, name):
+        if startable and room is not None:
+            room -= len(store.remote_rows(name, TRACKED, limit=room))
+        for row in startable:
             if self._stopping.is_set() or (room is not None and room <= 0):
                 return
             if not self._submissions.take(self._clock()):
@@ -244,14 +244,15 @@ class Lane:
     def _follow(self, runner: ClusterRunner, running: Sequence[Row]) -> None:
         """Bring what running jobs have written, for their logs and their progress."""
         now = self._clock()
-        is_watched = bool(self._parts.watched_logs() & {row["id"] for row in running})
         if not running or now < self._follow_at:
             return
+        is_watched = bool(self._parts.watched_logs() & {row["id"] for row in running})
         remotes = self._parts.store.remotes([row["id"] for row in running])
+        self._outputs = {job_id: self._outputs[job_id] for job_id in remotes.keys() & self._outputs}
         wanted = []
         for row in running[:_AT_ONCE]:
             here = self._parts.directories.path(row["uuid"])
-            output = self._parts.jobs.documents(row["id"]).prepared.get("output")
+            output = self._output(row["id"])
             names = dict.fromkeys((*_LOGS, *([output] if output else ())))
             there = remotes[row["id"]].directory
             wanted += [(f"{there}/{name}", here / name) for name in names]
@@ -260,17 +261,17 @@ class Lane:
         for row in running[:_AT_ONCE]:
             self._progress(row)
 
+    def _output(self, job_id: int) -> str | None:
+        """The file that the code writes to, which never changes."""
+        if job_id not in self._outputs:
+            self._outputs[job_id] = self._parts.jobs.documents(job_id).prepared.get("output")
+        return self._outputs[job_id]
+
     def _progress(self, row: Row) -> None:
-        adapter = self._parts.codes.get(row["code"])
         directory = self._parts.directories.path(row["uuid"])
-        found = adapter.progress(directory) if adapter else None
-        if found is None:
-            return
-        if (found.text, found.fraction) != (row["progress_text"], row["progress_fraction"]):
-            changes = {"progress_text": found.text, "progress_fraction": found.fraction}
-            self._parts.jobs.move(
-                Move(row["id"], ("RUNNING",), None, self._clock(), changes=changes)
-            )
+        move = progress_move(self._parts.codes.get(row["code"]), row, directory, self._clock())
+        if move is not None:
+            self._parts.jobs.move(move)
 
     def _guarded(self, row: Row, step: Callable[[Row], None]) -> None:
         """Run a step; trouble with the job stays with it, trouble with the host goes up."""
@@ -310,7 +311,7 @@ class Lane:
             waits.append(self._follow_at - now)
         if store.remote_rows(name, ("CREATED", "STAGED", "FINISHED"), limit=1):
             waits.append(timing.busy_s)
-        if store.uncollected(name, 1):
+        if store.uncollected(name, 1, now):
             waits.append(timing.busy_s)
         return max(0.05, min(waits))
 

@@ -129,7 +129,7 @@ class Polls:
         rows = store.remote_rows(name, TRACKED)
         rows += store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
         if wide:
-            rows += store.remote_rows(name, ("FAILED", "CANCELLED"))
+            rows += store.ended_on_words(name)
         remotes = store.remotes([row["id"] for row in rows])
         poll = runner.queue(store.next_poll())
         self.last_poll = poll
@@ -232,6 +232,4 @@ def bucket(budget: Mapping[str, float] | None, reserve: float) -> TokenBucket:
 
 def _is_looked_at(row: Row, remotes: Mapping[int, RemoteJob]) -> bool:
     remote = remotes.get(row["id"])
-    if remote is None or remote.scheduler_id is None:
-        return False
-    return row["state"] not in ("FAILED", "CANCELLED") or remote.rests_on_words
+    return remote is not None and remote.scheduler_id is not None

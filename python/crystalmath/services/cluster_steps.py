@@ -8,13 +8,13 @@ what became of it. Between the two lie the polls, see ``cluster_look``. Called b
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from crystalmath.domain.states import JobState
 from crystalmath.services.cluster_collect import Collecting
+from crystalmath.services.cluster_key import job_name
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports_cluster import (
     Accepted,
@@ -30,28 +30,22 @@ from crystalmath.services.ports_cluster import (
     Watched,
     Work,
 )
-from crystalmath.services.ports_store import Documents, Move, Row, Store
-from crystalmath.services.steps import provenance_with
+from crystalmath.services.ports_store import Move, Row, Store
+from crystalmath.services.postponing import postponement
+from crystalmath.services.steps import missing_input, provenance_with
 from crystalmath.services.submission import decode_prepared
-from crystalmath.services.verdicts import CALM
+from crystalmath.services.verdicts import step_end
 
 SINCE_SLACK_S: Final = 600.0
 DOUBT_S: Final = 300.0
 """So long nobody may know of a job before it is handed over a second time."""
 ASK_AGAIN_S: Final = 5.0
 _LIMIT_AFTER_S: Final = (60.0, 300.0, 1200.0, 1800.0)
-_GONE: Final = frozenset({errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR})
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSteps:
-    """The steps of one cluster, with what they need.
-
-    Attributes
-    ----------
-    offset_s
-        The cluster's clock minus ours.
-    """
+    """The steps of one cluster, with what they need."""
 
     jobs: Store
     store: ClusterStore
@@ -68,18 +62,14 @@ class ClusterSteps:
         try:
             hashes = _drained(self.directories.creating(row["uuid"], prepared.files))
         except OSError as error:
-            if error.errno not in _GONE:
+            gone = missing_input(error)
+            if gone is None:
                 raise
-            name = str(error.filename or "an input file").rpartition("/")[2]
-            self._refused(
-                row,
-                "input_rejected",
-                f"{name}: {error.strerror}",
-                "the file was there when the job was submitted; put it back and rerun the job",
-            )
+            self._refused(row, "input_rejected", *gone)
             return
+        work = Work(row["uuid"], row["name"], prepared.argv, prepared.env, documents.resources)
         directory = self.runner.stage(
-            Staging(self.work(row, documents), self.directories.path(row["uuid"]), prepared.files)
+            Staging(work, self.directories.path(row["uuid"]), prepared.files)
         )
         move = self._move(
             row,
@@ -96,7 +86,7 @@ class ClusterSteps:
         """STAGED → SUBMITTED: exactly once, whatever dies in between."""
         remote = self.store.remote(row["id"])
         directory = str(remote.directory)
-        name = self.runner.full_name(self.work(row, self.jobs.documents(row["id"])))
+        name = job_name(row["uuid"], row["name"])
         if remote.handed_over_at is None:
             remote = self._intend(row, remote)
             if remote.handed_over_at is None:
@@ -120,14 +110,9 @@ class ClusterSteps:
         if isinstance(outcome, Unknown) and not outcome.claimed:
             self._commit(row, "CANCELLED", "it had not been handed over", progress="cancelled")
             return None
-        name = self.runner.full_name(self.work(row, self.jobs.documents(row["id"])))
+        name = job_name(row["uuid"], row["name"])
         self._settle(row, remote, outcome, name)
         return None
-
-    def work(self, row: Row, documents: Documents) -> Work:
-        """What the job runs and asks for."""
-        prepared = decode_prepared(documents.prepared)
-        return Work(row["uuid"], row["name"], prepared.argv, prepared.env, documents.resources)
 
     def _intend(self, row: Row, remote: RemoteJob) -> RemoteJob:
         """Commit the intention; the claim stays, unless an earlier one has come to its end."""
@@ -199,14 +184,19 @@ class ClusterSteps:
             move = self._move(row, "CANCELLED", "the scheduler had not taken it")
             self.store.commit([JobChange(row["id"], (move,), values)])
             return
-        tries = row["tries"] + 1
-        wait_s = _LIMIT_AFTER_S[min(tries, len(_LIMIT_AFTER_S)) - 1]
         text = (
             f"the scheduler takes no more jobs now: {outcome.text}"
             if outcome.limit
             else (f"the scheduler does not answer: {outcome.text}")
         )
-        move = self._postponing(row, wait_s, text, tries)
+        move = postponement(
+            row,
+            text,
+            _LIMIT_AFTER_S,
+            self.clock(),
+            expected=(row["state"],),
+            progress="waiting for the scheduler",
+        )
         self.store.commit([JobChange(row["id"], (move,), values)])
 
     def _in_doubt(self, row: Row, remote: RemoteJob, outcome: Unknown, name: str) -> None:
@@ -238,23 +228,6 @@ class ClusterSteps:
         expected: tuple[JobState, ...] = (row["state"],)
         self.jobs.move(Move(row["id"], expected, None, self.clock(), changes=changes))
 
-    def _postponing(self, row: Row, wait_s: float, trouble: str, tries: int) -> Move:
-        return Move(
-            row["id"],
-            (row["state"],),
-            None,
-            self.clock(),
-            why=f"{trouble}; next try in {wait_s:g} s",
-            evidence={"tries": tries},
-            changes={
-                "tries": tries,
-                "last_error": trouble,
-                "next_try_at": self.clock() + wait_s,
-                "attention": trouble,
-                "progress_text": "waiting for the scheduler",
-            },
-        )
-
     def _refused(self, row: Row, reason: str, message: str, hint: str) -> None:
         columns = {"reason": reason, "message": message, "hint": hint, "progress_text": message}
         move = self._move(row, "FAILED", message, changes=columns)
@@ -274,15 +247,8 @@ class ClusterSteps:
         changes: Mapping[str, Any] | None = None,
         documents: Mapping[str, Any] | None = None,
     ) -> Move:
-        return Move(
-            row["id"],
-            (row["state"],),
-            state,
-            self.clock(),
-            why,
-            evidence or {},
-            {**CALM, **(changes or {})},
-            documents or {},
+        return step_end(
+            row, state, why, self.clock(), evidence=evidence, changes=changes, documents=documents
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 
@@ -25,6 +25,11 @@ from crystalmath.errors import Conflict, DatabaseError, InvalidParams, NotFound,
 from crystalmath.services.cluster_lanes import Lanes
 from crystalmath.services.job_view import rfc3339
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, ClusterStore
+
+_CLEARED_TO_DEFAULT: Final = (
+    "setup_commands", "codes", "launcher", "shell", "min_poll_s", "max_retrieve_mib",
+)  # fmt: skip
+"""Fields that null brings back to what they are without a word; elsewhere null is a value."""
 
 
 class Ways(Protocol):
@@ -160,16 +165,12 @@ def merge(record: ClusterRecord, params: UpdateClusterParams) -> ClusterRecord:
     given = params.model_dump(include=params.model_fields_set - {"id"})
     before = asdict(record)
     before["setup_commands"] = list(record.setup_commands)
-    defaults: dict[str, Any] = {
-        "setup_commands": [],
-        "codes": {},
-        "launcher": "srun",
-        "shell": "auto",
-    }
-    defaults |= {"min_poll_s": 10.0, "max_retrieve_mib": 1024}
-    cleared = {n: defaults[n] for n, value in given.items() if value is None and n in defaults}
+    merged = {**before, **given}
+    for name in _CLEARED_TO_DEFAULT:
+        if merged[name] is None:
+            del merged[name]
     try:
-        return record_of(ClusterFields.model_validate({**before, **given, **cleared}))
+        return record_of(ClusterFields.model_validate(merged))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or None

@@ -14,6 +14,7 @@ from crystalmath.domain.states import STATES, TERMINAL, JobState
 from crystalmath.errors import CrystalMathError, DatabaseError, IllegalTransition
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports_store import Move, Row, Store
+from crystalmath.services.verdicts import CALM
 
 UNFINISHED: tuple[JobState, ...] = tuple(s for s in STATES if s not in TERMINAL)
 
@@ -53,8 +54,7 @@ class Ending:
             waiting = tuple(s for s in UNFINISHED if s != "CANCELLING")
             why = "cancel asked by the user"
             # A step that waits for its next try must not keep the cancel waiting.
-            calm = {"tries": 0, "next_try_at": None, "last_error": None, "attention": None}
-            move = Move(job_id, waiting, "CANCELLING", self.clock(), why=why, changes=calm)
+            move = Move(job_id, waiting, "CANCELLING", self.clock(), why=why, changes=CALM)
             try:
                 self.store.move(move)
             except DatabaseError as error:

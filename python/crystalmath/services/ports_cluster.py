@@ -142,9 +142,6 @@ class ClusterStore(Protocol):
     def busy_clusters(self) -> list[int]:
         """Ids of clusters with jobs that need the daemon's attention."""
 
-    def unfinished_on(self, name: str, limit: int) -> list[int]:
-        """Ids of jobs of a cluster that have not ended."""
-
     def remote_rows(
         self,
         name: str,
@@ -161,11 +158,14 @@ class ClusterStore(Protocol):
     def remotes(self, job_ids: Iterable[int]) -> dict[int, RemoteJob]:
         """The same for many."""
 
-    def remote_by_scheduler_id(self, cluster_id: int, scheduler_id: int) -> list[RemoteJob]:
-        """Jobs that have had this id there."""
+    def jobs_of(self, cluster_id: int, scheduler_ids: Iterable[int]) -> dict[int, int]:
+        """The scheduler's number → ours, of the jobs that are known; the newest of each."""
 
-    def uncollected(self, name: str, limit: int) -> list[Row]:
-        """CANCELLED jobs of a cluster whose files are still there."""
+    def ended_on_words(self, name: str) -> list[Row]:
+        """FAILED and CANCELLED jobs of a cluster whose end rests on the scheduler's words alone."""
+
+    def uncollected(self, name: str, limit: int, due: float) -> list[Row]:
+        """CANCELLED jobs of a cluster whose files are still there, and whose next try is due."""
 
     def evidence_of(self, job_ids: Iterable[int]) -> dict[int, list[Observation]]:
         """What was seen of jobs, oldest first."""
@@ -176,7 +176,7 @@ class ClusterStore(Protocol):
     def commit(self, changes: Sequence[JobChange]) -> list[int]:
         """Carry out what a look has found, in one transaction; returns the jobs that changed."""
 
-    def insert_adopted(self, job: NewJob, remote: Mapping[str, Any]) -> int:
+    def insert_adopted(self, job: NewJob) -> int:
         """A job that was submitted by others, with its other side; raises ``Conflict``."""
 
 
@@ -330,9 +330,6 @@ class ClusterRunner(Protocol):
         InvalidParams
             A value that may not stand in an option; the field is named.
         """
-
-    def full_name(self, work: Work) -> str:
-        """The job's name in the scheduler: its key, then the cleaned title."""
 
     def stage(self, staging: Staging) -> str:
         """Bring the files; returns the absolute remote directory.

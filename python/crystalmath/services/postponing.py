@@ -1,13 +1,13 @@
 """Trouble with a step: written beside the state, and the step comes again later.
 
-Used by ``pump`` and ``cluster_lane``.
+Used by ``pump``, ``cluster_lane`` and ``cluster_steps``.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from crystalmath.domain.states import STATES
+from crystalmath.domain.states import STATES, JobState
 from crystalmath.errors import CrystalMathError
 from crystalmath.services.ports_store import Move, Row, Store
 
@@ -16,23 +16,45 @@ RETRY_AFTER_S: Final = (30.0, 300.0, 1200.0, 1800.0)
 
 def postpone(store: Store, row: Row, trouble: str, waits_s: tuple[float, ...], now: float) -> None:
     """Have a job's next step tried again later."""
+    store.move(postponement(row, trouble, waits_s, now))
+
+
+def postponement(
+    row: Row,
+    trouble: str,
+    waits_s: tuple[float, ...],
+    now: float,
+    *,
+    expected: tuple[JobState, ...] = STATES,
+    progress: str | None = None,
+) -> Move:
+    """What has a job's next step tried again later.
+
+    Parameters
+    ----------
+    waits_s
+        After the first try, the second, …; the last one stands for all further ones.
+    progress
+        What the job is said to do meanwhile, if that changes.
+    """
     tries = row["tries"] + 1
     wait_s = waits_s[min(tries, len(waits_s)) - 1]
-    store.move(
-        Move(
-            job_id=row["id"],
-            expected=STATES,
-            state=None,
-            at=now,
-            why=f"{trouble}; next try in {wait_s:g} s",
-            evidence={"tries": tries},
-            changes={
-                "tries": tries,
-                "last_error": trouble,
-                "next_try_at": now + wait_s,
-                "attention": trouble,
-            },
-        )
+    changes: dict[str, Any] = {
+        "tries": tries,
+        "last_error": trouble,
+        "next_try_at": now + wait_s,
+        "attention": trouble,
+    }
+    if progress is not None:
+        changes["progress_text"] = progress
+    return Move(
+        job_id=row["id"],
+        expected=expected,
+        state=None,
+        at=now,
+        why=f"{trouble}; next try in {wait_s:g} s",
+        evidence={"tries": tries},
+        changes=changes,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,6 @@ from crystalmath.contract.slurm import (
     SyncMeta,
     SyncParams,
 )
-from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import (
     Conflict,
     DatabaseError,
@@ -121,7 +121,7 @@ class SlurmService:
         cluster = self._slurm(params.cluster)
         runner = self._parts.runner_of(cluster)
         ids = list(dict.fromkeys(params.job_ids))
-        ours = {ident: self._ours(cluster, ident) for ident in ids}
+        ours = self._ours(cluster, ids)
         for ident, job in ours.items():
             if job is not None and ident.isdigit():
                 self._wish(job)
@@ -144,10 +144,8 @@ class SlurmService:
         lane = self._parts.lanes.lane(cluster.id)
         lane.wake(by_user=True)
         outcome = "asked" if trouble is None else "not_done"
-        found = [
-            SchedulerOutcome(job_id=ident, outcome=outcome, job=self._ours(cluster, ident))
-            for ident in ids
-        ]
+        ours = self._ours(cluster, ids)
+        found = [SchedulerOutcome(job_id=ident, outcome=outcome, job=ours[ident]) for ident in ids]
         return Listing(data=found, meta=SchedulerOutcomesMeta(total=len(found), trouble=trouble))
 
     @rpc(
@@ -215,24 +213,23 @@ class SlurmService:
 
     def _rows(self, cluster: Cluster, poll: QueuePoll) -> list[dict[str, Any]]:
         found = []
+        ours = self._ours(cluster, [str(row["base_id"]) for row in poll.rows])
         for row in poll.rows:
-            shown = dict(row, job=self._ours(cluster, str(row["base_id"])))
+            shown = dict(row, job=ours[str(row["base_id"])])
             for name in ("submitted_at", "started_at", "expected_at"):
                 shown[name] = rfc3339(shown[name])
             found.append(shown)
         return found
 
-    def _ours(self, cluster: Cluster, ident: str) -> int | None:
-        base = int(ident.partition("_")[0].partition("+")[0])
-        known = self._store.remote_by_scheduler_id(cluster.id, base)
-        return max((one.job_id for one in known), default=None)
+    def _ours(self, cluster: Cluster, idents: Sequence[str]) -> dict[str, int | None]:
+        """The scheduler's ids → our numbers, of those that are known here."""
+        bases = {ident: int(ident.partition("_")[0].partition("+")[0]) for ident in idents}
+        known = self._store.jobs_of(cluster.id, bases.values())
+        return {ident: known.get(base) for ident, base in bases.items()}
 
     def _wish(self, job_id: int) -> None:
-        try:
-            if self._parts.jobs.row(job_id)["state"] not in TERMINAL:
-                self._parts.ending.cancel(job_id)
-        except IllegalTransition:
-            return  # it ended meanwhile
+        with suppress(IllegalTransition):  # it has ended
+            self._parts.ending.cancel(job_id)
 
     def _age_s(self, poll: QueuePoll) -> float:
         return max(0.0, self._parts.clock() - poll.at)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.errors import DatabaseError
@@ -30,15 +30,36 @@ from crystalmath.services.ports import (
 )
 from crystalmath.services.ports_store import Documents, Move, Row, Store
 from crystalmath.services.submission import decode_prepared
-from crystalmath.services.verdicts import CALM, judged
+from crystalmath.services.verdicts import judged, step_end
 
 LAUNCHED = "launched"
 """The scheduler's word for a job whose supervisor has taken it, until it is seen running."""
+_GONE: Final = frozenset({errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR})
 
 
 def _was_launched(row: Row) -> bool:
     """Whether a supervisor has ever had the job: then it must not be started again."""
     return row["state"] == "RUNNING" or row["scheduler_state"] is not None
+
+
+def missing_input(error: OSError) -> tuple[str, str] | None:
+    """Message and hint where an input file is gone or unreadable; None for any other error."""
+    if error.errno not in _GONE:
+        return None
+    name = str(error.filename or "an input file").rpartition("/")[2]
+    hint = "the file was there when the job was submitted; put it back and rerun the job"
+    return f"{name}: {error.strerror}", hint
+
+
+def progress_move(adapter: CodeAdapter | None, row: Row, directory: Path, at: float) -> Move | None:
+    """What a running job's files tell of its progress, if that is news."""
+    found = adapter.progress(directory) if adapter else None
+    if found is None:
+        return None
+    if (found.text, found.fraction) == (row["progress_text"], row["progress_fraction"]):
+        return None
+    changes = {"progress_text": found.text, "progress_fraction": found.fraction}
+    return Move(row["id"], ("RUNNING",), None, at, changes=changes)
 
 
 def provenance_with(
@@ -75,16 +96,11 @@ class Steps:
         try:
             hashes = yield from self._placed(row, prepared)
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR):
-                name = str(error.filename or "an input file").rpartition("/")[2]
-                self._fail(
-                    row,
-                    "input_rejected",
-                    f"{name}: {error.strerror}",
-                    "the file was there when the job was submitted; put it back and rerun the job",
-                )
-                return
-            raise
+            gone = missing_input(error)
+            if gone is None:
+                raise
+            self._fail(row, "input_rejected", *gone)
+            return
         provenance = provenance_with(documents, hashes, self.version)
         if not prepared.argv:
             self._taken_in(row, provenance)
@@ -295,13 +311,10 @@ class Steps:
         )
 
     def _progress(self, row: Row) -> None:
-        adapter = self.codes.get(row["code"])
-        found = adapter.progress(self.directories.path(row["uuid"])) if adapter else None
-        if found is None:
-            return
-        if (found.text, found.fraction) != (row["progress_text"], row["progress_fraction"]):
-            changes = {"progress_text": found.text, "progress_fraction": found.fraction}
-            self.store.move(Move(row["id"], ("RUNNING",), None, self.clock(), changes=changes))
+        directory = self.directories.path(row["uuid"])
+        move = progress_move(self.codes.get(row["code"]), row, directory, self.clock())
+        if move is not None:
+            self.store.move(move)
 
     def _ended(self, row: Row, seen: Observation, why: str | None = None) -> None:
         end = seen.end
@@ -370,16 +383,15 @@ class Steps:
         changes: Mapping[str, Any],
         documents: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Commit the end of a step; whatever troubled earlier tries is over."""
+        """Commit the end of a step."""
         return self.store.move(
-            Move(
-                job_id=row["id"],
-                expected=(row["state"],),
-                state=state,
-                at=self.clock(),
-                why=why,
+            step_end(
+                row,
+                state,
+                why,
+                self.clock(),
                 evidence=evidence,
-                changes={**CALM, **changes},
-                documents=documents or {},
+                changes=changes,
+                documents=documents,
             )
         )

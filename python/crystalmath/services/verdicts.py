@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from crystalmath.domain.states import JobState
 from crystalmath.services.ports import Verdict
 from crystalmath.services.ports_store import Documents, Move, Row
 
@@ -15,6 +16,29 @@ CALM: Final[Mapping[str, Any]] = {
     "attention": None,
 }
 """Whatever troubled earlier tries is over."""
+
+
+def step_end(
+    row: Row,
+    state: JobState | None,
+    why: str,
+    at: float,
+    *,
+    evidence: Mapping[str, Any] | None = None,
+    changes: Mapping[str, Any] | None = None,
+    documents: Mapping[str, Any] | None = None,
+) -> Move:
+    """The end of a step, from the row's state; whatever troubled earlier tries is over."""
+    return Move(
+        job_id=row["id"],
+        expected=(row["state"],),
+        state=state,
+        at=at,
+        why=why,
+        evidence=evidence or {},
+        changes={**CALM, **(changes or {})},
+        documents=documents or {},
+    )
 
 
 def judged(

@@ -11,14 +11,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
-from sqlalchemy import Connection, RowMapping, delete, insert, or_, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.errors import Conflict, NotFound
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
 from crystalmath.services.ports_store import NewJob, Row
-from crystalmath.storage.store import JobStore, apply_move, insert_job
+from crystalmath.storage import queue
+from crystalmath.storage.store import JobStore, apply_move, encode, insert_job
 from crystalmath.storage.tables import clusters, evidence, jobs, remote_jobs
 
 _POLL = text("UPDATE counters SET value = value + 1 WHERE name = 'poll' RETURNING value")
@@ -49,7 +62,7 @@ class SqliteClusterStore:
         """See ``ClusterStore.create_cluster``."""
         values = {
             "name": record.name,
-            "record_json": _encode(asdict(record)),
+            "record_json": encode(asdict(record)),
             "created_at": now,
             "updated_at": now,
         }
@@ -60,7 +73,7 @@ class SqliteClusterStore:
 
     def change_cluster(self, cluster_id: int, record: ClusterRecord, now: float) -> Cluster:
         """See ``ClusterStore.change_cluster``."""
-        values = {"name": record.name, "record_json": _encode(asdict(record)), "updated_at": now}
+        values = {"name": record.name, "record_json": encode(asdict(record)), "updated_at": now}
         with self._store.writing() as (connection, _):
             before = _one(connection, cluster_id)
             _refuse_name(connection, record.name, cluster_id)
@@ -80,7 +93,7 @@ class SqliteClusterStore:
         """See ``ClusterStore.set_health``."""
         values = {
             ("probe_json" if name == "probe" else name): (
-                _encode(value) if name == "probe" else value
+                encode(value) if name == "probe" else value
             )
             for name, value in columns.items()
         }
@@ -97,11 +110,6 @@ class SqliteClusterStore:
         with self._store.reading() as connection:
             return sorted(int(row.cluster_id) for row in connection.execute(wanted))
 
-    def unfinished_on(self, name: str, limit: int) -> list[int]:
-        """See ``ClusterStore.unfinished_on``."""
-        with self._store.reading() as connection:
-            return _unfinished(connection, name, limit)
-
     def remote_rows(
         self,
         name: str,
@@ -111,10 +119,9 @@ class SqliteClusterStore:
         limit: int = 100_000,
     ) -> list[Row]:
         """See ``ClusterStore.remote_rows``."""
-        conditions = [jobs.c.cluster == name, jobs.c.state.in_(list(states))]
-        if due is not None:
-            conditions.append(or_(jobs.c.next_try_at.is_(None), jobs.c.next_try_at <= due))
-        wanted = select(jobs).where(*conditions).order_by(jobs.c.id).limit(limit)
+        return self._rows(queue.rows_in(list(states), limit, due=due, cluster=name))
+
+    def _rows(self, wanted: Select[Any]) -> list[Row]:
         with self._store.reading() as connection:
             return [dict(row) for row in connection.execute(wanted).mappings()]
 
@@ -129,6 +136,8 @@ class SqliteClusterStore:
         """See ``ClusterStore.remotes``."""
         ids = list(job_ids)
         found: dict[int, RemoteJob] = {}
+        if not ids:
+            return found
         with self._store.reading() as connection:
             for at in range(0, len(ids), _AT_ONCE):
                 wanted = remote_jobs.c.job_id.in_(ids[at : at + _AT_ONCE])
@@ -136,29 +145,43 @@ class SqliteClusterStore:
                 found |= {int(row["job_id"]): _remote(row) for row in rows}
         return found
 
-    def remote_by_scheduler_id(self, cluster_id: int, scheduler_id: int) -> list[RemoteJob]:
-        """See ``ClusterStore.remote_by_scheduler_id``."""
-        wanted = select(remote_jobs).where(
-            remote_jobs.c.cluster_id == cluster_id, remote_jobs.c.scheduler_id == scheduler_id
-        )
+    def jobs_of(self, cluster_id: int, scheduler_ids: Iterable[int]) -> dict[int, int]:
+        """See ``ClusterStore.jobs_of``."""
+        ids = list(dict.fromkeys(scheduler_ids))
+        found: dict[int, int] = {}
+        if not ids:
+            return found
         with self._store.reading() as connection:
-            return [_remote(row) for row in connection.execute(wanted).mappings()]
+            for at in range(0, len(ids), _AT_ONCE):
+                wanted = (
+                    select(remote_jobs.c.scheduler_id, func.max(remote_jobs.c.job_id))
+                    .where(
+                        remote_jobs.c.cluster_id == cluster_id,
+                        remote_jobs.c.scheduler_id.in_(ids[at : at + _AT_ONCE]),
+                    )
+                    .group_by(remote_jobs.c.scheduler_id)
+                )
+                found |= {int(there): int(here) for there, here in connection.execute(wanted)}
+        return found
 
-    def uncollected(self, name: str, limit: int) -> list[Row]:
+    def ended_on_words(self, name: str) -> list[Row]:
+        """See ``ClusterStore.ended_on_words``."""
+        on_words = (remote_jobs.c.rests_on_words == 1) & remote_jobs.c.scheduler_id.is_not(None)
+        ended = jobs.c.state.in_(("FAILED", "CANCELLED"))
+        wanted = select(jobs).where(_of(name), ended, on_words).order_by(jobs.c.id)
+        return self._rows(wanted)
+
+    def uncollected(self, name: str, limit: int, due: float) -> list[Row]:
         """See ``ClusterStore.uncollected``."""
-        wanted = (
-            select(jobs)
-            .where(jobs.c.cluster == name, remote_jobs.c.job_id == jobs.c.id, _NOT_FETCHED)
-            .order_by(jobs.c.id)
-            .limit(limit)
-        )
-        with self._store.reading() as connection:
-            return [dict(row) for row in connection.execute(wanted).mappings()]
+        wanted = select(jobs).where(_of(name), _NOT_FETCHED, queue.is_due(due))
+        return self._rows(wanted.order_by(jobs.c.id).limit(limit))
 
     def evidence_of(self, job_ids: Iterable[int]) -> dict[int, list[Observation]]:
         """See ``ClusterStore.evidence_of``."""
         ids = list(job_ids)
         found: dict[int, list[Observation]] = {job_id: [] for job_id in ids}
+        if not ids:
+            return found
         with self._store.reading() as connection:
             for at in range(0, len(ids), _AT_ONCE):
                 wanted = (
@@ -189,8 +212,9 @@ class SqliteClusterStore:
                 done.append(change.job_id)
         return done
 
-    def insert_adopted(self, job: NewJob, remote: Mapping[str, Any]) -> int:
+    def insert_adopted(self, job: NewJob) -> int:
         """See ``ClusterStore.insert_adopted``."""
+        remote = job.remote or {}
         with self._store.writing() as (connection, made):
             known = connection.execute(
                 select(remote_jobs.c.job_id).where(
@@ -204,13 +228,12 @@ class SqliteClusterStore:
                 raise Conflict(
                     f"this is job {known} already", hint="`jobs.get` shows it", field="job_id"
                 )
-            job_id = insert_job(connection, made, job)
-            connection.execute(insert(remote_jobs), dict(remote, job_id=job_id))
-            return job_id
+            return insert_job(connection, made, job)
 
 
-def _encode(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _of(name: str) -> ColumnElement[bool]:
+    """Jobs of a cluster, each beside its other side."""
+    return (jobs.c.cluster == name) & (remote_jobs.c.job_id == jobs.c.id)
 
 
 def _one(connection: Connection, wanted: int | str) -> Cluster:
@@ -286,7 +309,7 @@ def _moved(connection: Connection, made: list[Any], change: JobChange) -> bool:
 def _change_remote(connection: Connection, job_id: int, values: Mapping[str, Any]) -> None:
     stored = dict(values)
     if "end" in stored:
-        stored["end_json"] = _encode(stored.pop("end"))
+        stored["end_json"] = encode(stored.pop("end"))
     for name in ("adopted", "rests_on_words", "collected"):
         if name in stored:
             stored[name] = int(stored[name])
@@ -301,5 +324,5 @@ def _evidence(job_id: int, seen: Observation) -> dict[str, Any]:
         "seen_at": seen.seen_at,
         "poll": seen.poll,
         "phase": seen.phase,
-        "observation_json": _encode(document),
+        "observation_json": encode(document),
     }

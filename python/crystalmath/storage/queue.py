@@ -15,17 +15,22 @@ from crystalmath.storage.tables import job_after, job_documents, jobs
 _parents = jobs.alias("parents")
 
 
-def _is_due(now: ColumnElement[float] | float) -> ColumnElement[bool]:
+def is_due(now: ColumnElement[float] | float) -> ColumnElement[bool]:
+    """Whether a job's next try is due."""
     return or_(jobs.c.next_try_at.is_(None), jobs.c.next_try_at <= now)
 
 
 def rows_in(
-    states: Sequence[JobState], limit: int, after: int, due: float | None
+    states: Sequence[JobState],
+    limit: int,
+    after: int = 0,
+    due: float | None = None,
+    cluster: str | None = None,
 ) -> Select[tuple[object, ...]]:
-    """The oldest rows of this machine in some states, behind a job, and due."""
-    conditions = [jobs.c.state.in_(states), jobs.c.id > after, jobs.c.cluster.is_(None)]
+    """The oldest rows of this machine or of a cluster in some states, behind a job, and due."""
+    conditions = [jobs.c.state.in_(states), jobs.c.id > after, jobs.c.cluster == cluster]
     if due is not None:
-        conditions.append(_is_due(due))
+        conditions.append(is_due(due))
     return select(jobs).where(*conditions).order_by(jobs.c.id).limit(limit)
 
 
@@ -34,7 +39,7 @@ STARTABLE = (
     .where(
         jobs.c.state == "STAGED",
         jobs.c.cluster.is_not_distinct_from(bindparam("cluster")),
-        _is_due(bindparam("now")),
+        is_due(bindparam("now")),
         ~exists().where(
             job_after.c.job_id == jobs.c.id,
             _parents.c.id == job_after.c.parent_id,

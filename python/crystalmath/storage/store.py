@@ -53,7 +53,8 @@ def open_store(path: Path, changes: Changes | None = None) -> JobStore:
     return JobStore(engine, Presence(path, engine), changes)
 
 
-def _encode(value: object) -> str:
+def encode(value: object) -> str:
+    """JSON as it is stored."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -256,12 +257,12 @@ def insert_job(connection: Connection, made: list[Change], job: NewJob) -> int:
         insert(job_documents),
         {
             "job_id": job_id,
-            "submission_json": _encode(documents.submission),
-            "prepared_json": _encode(documents.prepared),
-            "resources_json": _encode(documents.resources),
-            "results_json": _encode(documents.results),
-            "warnings_json": _encode(list(documents.warnings)),
-            "provenance_json": _encode(documents.provenance),
+            "submission_json": encode(documents.submission),
+            "prepared_json": encode(documents.prepared),
+            "resources_json": encode(documents.resources),
+            "results_json": encode(documents.results),
+            "warnings_json": encode(list(documents.warnings)),
+            "provenance_json": encode(documents.provenance),
         },
     )
     if job.after:
@@ -296,7 +297,7 @@ def apply_move(connection: Connection, made: list[Change], move: Move) -> bool:
     ).mappings()
     row = dict(stored.one())
     if move.documents:
-        encoded = {name: _encode(value) for name, value in move.documents.items()}
+        encoded = {name: encode(value) for name, value in move.documents.items()}
         connection.execute(
             update(job_documents).where(job_documents.c.job_id == move.job_id).values(encoded)
         )
@@ -369,7 +370,7 @@ def _record(
         "from_state": change[0],
         "to_state": change[1],
         "why": why,
-        "evidence_json": _encode(evidence),
+        "evidence_json": encode(evidence),
     }
     seq = connection.execute(_INSERT_LINE, line).scalar_one()
     return dict(line, seq=seq, evidence=evidence)

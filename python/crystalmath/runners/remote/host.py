@@ -18,7 +18,7 @@ from crystalmath.domain.evidence import Observation
 from crystalmath.errors import TransferFailed, Unreachable
 from crystalmath.runners.remote import receipts
 from crystalmath.runners.remote.claim import receipt_script
-from crystalmath.services.cluster_key import job_key, job_name
+from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports_cluster import (
     ClusterRecord,
     Listed,
@@ -68,10 +68,6 @@ class RemoteHost(ABC):
         if self._facts is None:
             self._facts = self.on().probe(deadline_s=COMMAND_S)
         return self._facts
-
-    def full_name(self, work: Work) -> str:
-        """See ``ClusterRunner.full_name``."""
-        return job_name(work.uuid, work.name)
 
     def stage(self, staging: Staging) -> str:
         """See ``ClusterRunner.stage``."""
