@@ -1,0 +1,139 @@
+"""What every shell does with framed commands, however they get to the host."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from crystalmath.errors import TransferFailed
+from crystalmath.runners.shells.facts import noise_lines, read_facts
+from crystalmath.runners.shells.framing import new_token
+from crystalmath.runners.shells.tails import read_tails, tail_script
+from crystalmath.runners.shells.transfer.carriers import Progress
+from crystalmath.runners.shells.transfer.get import Download
+from crystalmath.runners.shells.transfer.put import Upload
+from crystalmath.runners.shells.transfer.ways import Ways
+from crystalmath.services.ports_shell import (
+    MIB,
+    Get,
+    Got,
+    Put,
+    Ran,
+    ShellFacts,
+    Tail,
+    TailFrom,
+)
+
+_COMMAND_S: Final = 30.0
+
+
+class FramedShell(ABC):
+    """Commands, transfers and tails of one host; how a frame gets there is the subclass's.
+
+    Parameters
+    ----------
+    label
+        The host in messages.
+    host
+        The host in errors; None for this machine.
+    setup_commands
+        Lines that run before every command of :meth:`run`.
+    appear_s
+        So long a file that must be there may take to appear.
+    """
+
+    def __init__(
+        self, label: str, host: str | None, setup_commands: tuple[str, ...], appear_s: float
+    ) -> None:
+        self._label = label
+        self._host = host
+        self._setup = setup_commands
+        self._appear_s = appear_s
+
+    @abstractmethod
+    def _run(self, script: str, until: float, cap_bytes: int, setup: tuple[str, ...] = ()) -> Ran:
+        """Run a script in a frame, until a monotonic time."""
+
+    @abstractmethod
+    def _choose(self, sizes: Sequence[int]) -> Ways:
+        """How files of these sizes are moved."""
+
+    def run(self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB) -> Ran:
+        """Run a POSIX sh script; its standard input is empty."""
+        return self._run(script, time.monotonic() + deadline_s, cap_bytes, self._setup)
+
+    def put(
+        self,
+        files: Sequence[Put],
+        into: PurePosixPath,
+        *,
+        deadline_s: float,
+        on_bytes: Callable[[int], None] = lambda _n: None,
+    ) -> None:
+        """Bring files, each complete or not at all, verified."""
+        until = time.monotonic() + deadline_s
+        upload = Upload(self._label, self._runner(until), self._choose, Progress(until, on_bytes))
+        upload.bring(files, into)
+
+    def get(
+        self,
+        files: Sequence[Get],
+        into: Path,
+        *,
+        deadline_s: float,
+        on_bytes: Callable[[int], None] = lambda _n: None,
+    ) -> Sequence[Got]:
+        """Fetch files, each complete or not at all, resuming parts."""
+        until = time.monotonic() + deadline_s
+        download = Download(
+            self._label,
+            self._runner(until),
+            self._choose,
+            Progress(until, on_bytes),
+            self._appear_s,
+        )
+        return download.fetch(files, into)
+
+    def tail(self, wants: Sequence[TailFrom], *, deadline_s: float) -> Sequence[Tail]:
+        """Read on in all watched files in one round trip."""
+        if not wants:
+            return []
+        token = new_token()
+        room = sum(want.max_bytes + 1024 for want in wants)
+        ran = self._run(tail_script(wants, token), time.monotonic() + deadline_s, room)
+        tails = read_tails(ran.out, wants, token) if ran.complete else None
+        if tails is None:
+            raise TransferFailed(
+                f"{self._label}: the files could not be read on", host=self._host, stage="transfer"
+            )
+        return tails
+
+    def _runner(self, until: float) -> Callable[[str], Ran]:
+        """Commands around a transfer: without ``setup_commands``, within its deadline.
+
+        Checksums of large files take their time, so there is no other limit.
+        """
+
+        def run(script: str) -> Ran:
+            return self._run(script, max(until, time.monotonic() + _COMMAND_S), 8 * MIB)
+
+        return run
+
+
+def shell_facts(ran: Ran, *, sftp: bool, clock_offset_s: float, **more: str) -> ShellFacts:
+    """What the answer of ``facts.PROBE`` says, and what else was found."""
+    facts = read_facts(ran) | more
+    return ShellFacts(
+        home=facts.pop("home", ""),
+        user=facts.pop("user", ""),
+        shell=facts.pop("shell", ""),
+        sftp=sftp,
+        rsync="rsync" in facts,
+        clock_offset_s=clock_offset_s,
+        latency_ms=ran.seconds * 1000,
+        noise=noise_lines(ran.noise),
+        facts=facts,
+    )
