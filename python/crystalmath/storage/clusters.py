@@ -31,10 +31,16 @@ from crystalmath.errors import Conflict, NotFound
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
 from crystalmath.services.ports_store import NewJob, Row
 from crystalmath.storage import queue
-from crystalmath.storage.store import JobStore, apply_move, encode, insert_job
+from crystalmath.storage.engine import driver_of
+from crystalmath.storage.moves import apply_move, encode, write_columns
+from crystalmath.storage.store import JobStore, insert_job
 from crystalmath.storage.tables import clusters, evidence, jobs, remote_jobs
 
 _POLL = text("UPDATE counters SET value = value + 1 WHERE name = 'poll' RETURNING value")
+_EVIDENCE: Final = (
+    "INSERT INTO evidence (job_id, source, seen_at, poll, phase, observation_json) "
+    "VALUES (:job_id, :source, :seen_at, :poll, :phase, :observation_json)"
+)
 _AT_ONCE: Final = 500
 """Ids in one question: SQLite takes a limited number of variables."""
 _UNFINISHED = jobs.c.state.not_in(sorted(TERMINAL))
@@ -207,8 +213,9 @@ class SqliteClusterStore:
                     continue
                 if change.remote:
                     _change_remote(connection, change.job_id, change.remote)
-                for seen in change.evidence:
-                    connection.execute(insert(evidence), _evidence(change.job_id, seen))
+                if change.evidence:
+                    seen = [evidence_values(change.job_id, one) for one in change.evidence]
+                    driver_of(connection).executemany(_EVIDENCE, seen)
                 done.append(change.job_id)
         return done
 
@@ -313,10 +320,11 @@ def _change_remote(connection: Connection, job_id: int, values: Mapping[str, Any
     for name in ("adopted", "rests_on_words", "collected"):
         if name in stored:
             stored[name] = int(stored[name])
-    connection.execute(update(remote_jobs).where(remote_jobs.c.job_id == job_id).values(stored))
+    write_columns(connection, "remote_jobs", job_id, stored)
 
 
-def _evidence(job_id: int, seen: Observation) -> dict[str, Any]:
+def evidence_values(job_id: int, seen: Observation) -> dict[str, Any]:
+    """An observation as it is stored."""
     document = {name: value for name, value in asdict(seen).items() if value not in (None, {}, "")}
     return {
         "job_id": job_id,
