@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from crystalmath.domain.evidence import Observation
+from crystalmath.domain.evidence import Observation, filled
 from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.errors import Conflict, NotFound
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
@@ -126,6 +126,22 @@ class SqliteClusterStore:
     ) -> list[Row]:
         """See ``ClusterStore.remote_rows``."""
         return self._rows(queue.rows_in(list(states), limit, due=due, cluster=name))
+
+    def rows_of(self, job_ids: Iterable[int]) -> list[Row]:
+        """See ``ClusterStore.rows_of``."""
+        ids = sorted(job_ids)
+        found: list[Row] = []
+        for at in range(0, len(ids), _AT_ONCE):
+            found += self._rows(select(jobs).where(jobs.c.id.in_(ids[at : at + _AT_ONCE])))
+        return found
+
+    def tracked(self, name: str, states: Iterable[JobState]) -> dict[int, tuple[int, int | None]]:
+        """See ``ClusterStore.tracked``."""
+        wanted = select(jobs.c.id, jobs.c.rev, remote_jobs.c.scheduler_id).where(
+            _of(name), jobs.c.state.in_(list(states))
+        )
+        with self._store.reading() as connection:
+            return {job: (rev, there) for job, rev, there in connection.execute(wanted)}
 
     def _rows(self, wanted: Select[Any]) -> list[Row]:
         with self._store.reading() as connection:
@@ -325,12 +341,11 @@ def _change_remote(connection: Connection, job_id: int, values: Mapping[str, Any
 
 def evidence_values(job_id: int, seen: Observation) -> dict[str, Any]:
     """An observation as it is stored."""
-    document = {name: value for name, value in asdict(seen).items() if value not in (None, {}, "")}
     return {
         "job_id": job_id,
         "source": seen.source,
         "seen_at": seen.seen_at,
         "poll": seen.poll,
         "phase": seen.phase,
-        "observation_json": encode(document),
+        "observation_json": encode(filled(seen)),
     }
