@@ -141,7 +141,8 @@ class SqliteClusterStore:
             _of(name), jobs.c.state.in_(list(states))
         )
         with self._store.reading() as connection:
-            return {job: (rev, there) for job, rev, there in connection.execute(wanted)}
+            found = connection.execute(wanted).fetchall()
+            return {job: (rev, there) for job, rev, there in found}
 
     def _rows(self, wanted: Select[Any]) -> list[Row]:
         with self._store.reading() as connection:
