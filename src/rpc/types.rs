@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "35d32b0241649d5e868510a3b4b23f3c9e1a2a85da76bbf26bae6a002c3a0e36";
+pub const SCHEMA_SHA256: &str = "f9c5b49df676cc946c7ed55e8018d1317c52362563df85d319e5d381fff453b6";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -218,10 +218,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "clusters.login",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Log in with what only a person knows: a passphrase, a password, the answer to a host.",
     ),
     MethodInfo::new(
         "clusters.test",
@@ -2766,6 +2766,45 @@ pub struct LogResult {
     pub path: String,
 }
 
+/// Begin to log in; or answer what was asked, or give it up, both with `dialogue`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+    /// Which login the answers are for; null begins one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialogue: Option<String>,
+    /// One for each prompt, in their order; kept in memory only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<String>>,
+    /// End the dialogue; nothing is answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub give_up: Option<bool>,
+}
+
+/// Member `prompts` of [`LoginResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginPrompt {
+    /// What is asked.
+    pub text: String,
+    /// Whether the answer may be seen while it is typed.
+    pub echo: bool,
+}
+
+/// `done`, or what is asked next.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginResult {
+    /// Whether the connection stands.
+    pub done: bool,
+    /// For the answers.
+    pub dialogue: Option<String>,
+    /// What is asked.
+    pub prompts: Vec<LoginPrompt>,
+}
+
 /// Member `latencies` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3976,6 +4015,16 @@ pub mod calls {
         type Reply = Page<ClusterView, ClustersMeta>;
     }
 
+    /// `clusters.login`: Log in with what only a person knows: a passphrase, a password, the answer
+    /// to a host.
+    pub enum ClustersLogin {}
+
+    impl Call for ClustersLogin {
+        const METHOD: &'static str = "clusters.login";
+        type Params = LoginParams;
+        type Reply = Reply<LoginResult>;
+    }
+
     /// `clusters.test`: Try a cluster, part by part, and say what was found. It changes nothing
     /// there.
     pub enum ClustersTest {}
@@ -4406,6 +4455,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::ClustersDelete>();
     visitor.visit::<calls::ClustersGet>();
     visitor.visit::<calls::ClustersList>();
+    visitor.visit::<calls::ClustersLogin>();
     visitor.visit::<calls::ClustersTest>();
     visitor.visit::<calls::ClustersUpdate>();
     visitor.visit::<calls::CodesList>();

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 _SEARCH = "Structure search comes with the materials providers; submit a structure file meanwhile."
-_LOGIN = "Keys and agents get in without it; add the key to the agent with ssh-add meanwhile."
 _TEMPLATES = "Templates come with the deck writers; write the input file yourself meanwhile."
 _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
 _EXTENSIONS = "Extensions come after the isolated force engines."
@@ -30,7 +29,6 @@ PLANNED: Final[dict[str, str]] = {
     "templates.list": _TEMPLATES,
     "templates.render": _TEMPLATES,
     "templates.save": _TEMPLATES,
-    "clusters.login": _LOGIN,
     "workflows.available": _WORKFLOWS,
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,
