@@ -110,8 +110,8 @@ def is_same(one: Structure, other: Structure) -> bool:
 
 
 def _crystal(structure: Structure) -> Any:
-    from pymatgen.core import Lattice
-    from pymatgen.core import Structure as Crystal
+    from pymatgen.core.lattice import Lattice
+    from pymatgen.core.structure import Structure as Crystal
 
     return Crystal(Lattice(structure.cell), structure.symbols, structure.fractions)
 
@@ -120,9 +120,11 @@ def _matcher(proper: bool) -> Any:
     """The matcher; ``proper`` leaves out the maps that turn a hand into its mirror image."""
     from pymatgen.analysis.structure_matcher import StructureMatcher
 
-    class Proper(StructureMatcher):  # type: ignore[misc,unused-ignore]
+    class Proper(StructureMatcher):
+        _all_lattices: Any = StructureMatcher._get_lattices  # noqa: SLF001 - the one place of maps
+
         def _get_lattices(self, *args: Any, **kwargs: Any) -> Any:
-            for lattice, matrix in super()._get_lattices(*args, **kwargs):
+            for lattice, matrix in self._all_lattices(*args, **kwargs):
                 if np.linalg.det(matrix) > 0:
                     yield lattice, matrix
 

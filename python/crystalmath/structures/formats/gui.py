@@ -135,7 +135,9 @@ class _Lines:
 def _complete(structure: Structure, operators: list[Floats], lines: _Lines) -> None:
     """Add what the operators make of the listed atoms."""
     listed = len(structure.symbols)
-    inverse = None if structure.lattice is None else np.linalg.inv(structure.lattice)
+    inverse: Floats | None = None
+    if structure.lattice is not None:
+        inverse = np.asarray(np.linalg.inv(structure.lattice), dtype=np.float64)
     for atom in range(listed):
         for operator in operators:
             image = structure.positions[atom] @ operator[:3].T + operator[3]
