@@ -16,16 +16,17 @@ import numpy as np
 
 from crystalmath.errors import InputRejected
 from crystalmath.structures.checks import check_count
-from crystalmath.structures.cif_group import operators
-from crystalmath.structures.cif_listed import Listed
-from crystalmath.structures.cif_sites import read_sites
-from crystalmath.structures.raw import Floats, RawStructure, ase_version, number
-from crystalmath.structures.symmetry_ops import SymmetryProblem, orbit
+from crystalmath.structures.formats.cif.group import operators
+from crystalmath.structures.formats.cif.listed import Listed
+from crystalmath.structures.formats.cif.operators import SymmetryProblem, orbit
+from crystalmath.structures.formats.cif.sites import read_sites
+from crystalmath.structures.formats.number import ase_version, number
+from crystalmath.structures.structure import Floats, Structure
 
 _CELL: Final = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
 
 
-def read_cif(text: str, field: str) -> RawStructure:
+def read_cif(text: str, field: str) -> Structure:
     """Read the one structure of a CIF.
 
     Parameters
@@ -77,9 +78,7 @@ def read_cif(text: str, field: str) -> RawStructure:
         fractions.append(images)
     positions = np.concatenate(fractions) @ lattice
     source = {"block": block.name}
-    return RawStructure(
-        lattice, (True, True, True), symbols, positions, ase_version(), source, notes
-    )
+    return Structure(lattice, (True, True, True), symbols, positions, ase_version(), source, notes)
 
 
 def _one_block(text: str, field: str) -> Any:

@@ -12,13 +12,14 @@ from typing import NoReturn
 import numpy as np
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.raw import Floats, RawStructure, number
+from crystalmath.structures.formats.number import number
 from crystalmath.structures.species import element, isotope_of
+from crystalmath.structures.structure import Floats, Structure
 
 _READER = "crystalmath poscar 1"
 
 
-def read_poscar(text: str, field: str) -> RawStructure:
+def read_poscar(text: str, field: str) -> Structure:
     """Read the text of a POSCAR.
 
     Parameters
@@ -37,7 +38,7 @@ def read_poscar(text: str, field: str) -> RawStructure:
     warnings: list[str] = []
     symbols = _symbols(lines, comment, warnings)
     positions = _positions(lines, len(symbols), lattice, scale, warnings)
-    return RawStructure(lattice, (True, True, True), symbols, positions, _READER, {}, warnings)
+    return Structure(lattice, (True, True, True), symbols, positions, _READER, {}, warnings)
 
 
 class _Lines:

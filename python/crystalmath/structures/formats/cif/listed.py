@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from crystalmath.structures.cif_sites import Site
-from crystalmath.structures.raw import Floats
-from crystalmath.structures.symmetry_ops import SPECIAL_POSITION_A
+from crystalmath.structures.formats.cif.operators import SPECIAL_POSITION_A
+from crystalmath.structures.formats.cif.sites import Site
+from crystalmath.structures.structure import Floats
 
 _MOST_BOXES: Final = 10**6
 """Along one axis; more would not tell atoms apart any better."""

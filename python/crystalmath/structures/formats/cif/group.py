@@ -10,22 +10,14 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from crystalmath.structures.raw import number
-from crystalmath.structures.symmetry_ops import (
+from crystalmath.structures.formats.cif.operators import (
     Operators,
     SymmetryProblem,
     operators_of,
     parse_operators,
 )
-
-TWO_ORIGINS: Final = frozenset(
-    {48, 50, 59, 68, 70, 85, 86, 88, 125, 126, 129, 130, 133, 134, 137, 138, 141, 142}
-    | {201, 203, 222, 224, 227, 228}
-)
-"""Groups with two origin choices (International Tables A)."""
-
-RHOMBOHEDRAL: Final = frozenset({146, 148, 155, 160, 161, 166, 167})
-"""Groups described on hexagonal or on rhombohedral axes."""
+from crystalmath.structures.formats.number import number
+from crystalmath.structures.symmetry.settings import RHOMBOHEDRAL, TWO_ORIGINS
 
 _OPERATORS = (
     "_space_group_symop_operation_xyz",

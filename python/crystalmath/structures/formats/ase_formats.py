@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.raw import RawStructure, ase_version
+from crystalmath.structures.formats.number import ase_version
+from crystalmath.structures.structure import Structure
 
 
-def read_with_ase(text: str, format: str, field: str) -> RawStructure:  # noqa: A002 - the word of the contract
+def read_with_ase(text: str, format: str, field: str) -> Structure:  # noqa: A002 - the word of the contract
     """Read the last structure of a text.
 
     Parameters
@@ -39,7 +40,7 @@ def read_with_ase(text: str, format: str, field: str) -> RawStructure:  # noqa: 
     if not images:
         raise InputRejected("the text holds no structure", field=field)
     atoms = images[-1]
-    raw = RawStructure(
+    raw = Structure(
         lattice=np.array(atoms.cell.complete()) if atoms.pbc.any() else None,
         pbc=(bool(atoms.pbc[0]), bool(atoms.pbc[1]), bool(atoms.pbc[2])),
         symbols=list(atoms.get_chemical_symbols()),

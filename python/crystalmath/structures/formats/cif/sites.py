@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.raw import Floats, number
+from crystalmath.structures.formats.number import number
 from crystalmath.structures.species import element, element_of_label, isotope_of
+from crystalmath.structures.structure import Floats
 
 _UNSET = {"?", "."}
 

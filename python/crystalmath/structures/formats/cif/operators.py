@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from crystalmath.structures.raw import Floats
+from crystalmath.structures.structure import Floats
 
 SPECIAL_POSITION_A = 0.01
 """A site this close (Å) to a special position is taken to be on it: 0.333 means 1/3."""
