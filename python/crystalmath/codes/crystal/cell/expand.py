@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crystalmath.codes.crystal.cell.settings import Floats, Integers, Setting
+from crystalmath.codes.crystal.cell.settings import Setting
+from crystalmath.structures.structure import Floats, Integers
 
 SAME_SITE_A = 1e-3
 """Å. Images nearer than this are the same atom: ten decimals of a deck are far finer."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crystalmath.codes.crystal.cell.settings import Floats
+from crystalmath.structures.structure import Floats
 from crystalmath.codes.crystal.tables import groups
 
 NOT_PERIODIC_A = 500.0

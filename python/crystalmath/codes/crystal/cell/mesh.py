@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crystalmath.codes.crystal.cell.settings import PRIMITIVE, Floats, Integers, Setting
+from crystalmath.codes.crystal.cell.settings import PRIMITIVE, Setting
+from crystalmath.structures.structure import Floats, Integers
 
 MAX_IS = 1000
 _WIDEST_SEARCH = 60

@@ -8,17 +8,20 @@ the operators. Runs in worker processes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import spglib
 
 from crystalmath.codes.crystal.tables import groups
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from crystalmath.structures.structure import Floats, Integers
+from crystalmath.structures.symmetry.settings import (
+    RHOMBOHEDRAL,
+    TWO_ORIGINS,
+    hall_number,
+    operations,
+)
 
 EXCHANGE: Final = np.array([[0, 1, 0], [1, 0, 0], [0, 0, -1]])
 """a and b exchanged, c reversed: a proper rotation, its own inverse."""
@@ -52,20 +55,17 @@ class Setting:
         return np.unique(self.rotations, axis=0)
 
 
-@lru_cache(maxsize=1)
-def _halls() -> dict[tuple[int, str], int]:
-    """(space group, choice) → spglib's number of the setting; choice "" is the first listed."""
-    found: dict[tuple[int, str], int] = {}
+@cache
+def _other_choice(group: int, choice: str) -> int:
+    """spglib's number of a setting that is not the one structures are standardised to."""
     for hall in range(1, _HALLS + 1):
         kind = spglib.get_spacegroup_type(hall)
-        if kind is None:
-            continue
-        found.setdefault((kind.number, ""), hall)
-        found.setdefault((kind.number, kind.choice), hall)
-    return found
+        if kind is not None and (kind.number, kind.choice) == (group, choice):
+            return hall
+    raise LookupError(f"space group {group} has no choice {choice}")
 
 
-def hall_number(group: int, *, ifhr: int = 0, choice_1: bool = False) -> int:
+def declared_hall(group: int, *, ifhr: int = 0, choice_1: bool = False) -> int:
     """spglib's number of the setting that a deck means by a group.
 
     Parameters
@@ -75,23 +75,23 @@ def hall_number(group: int, *, ifhr: int = 0, choice_1: bool = False) -> int:
     choice_1
         The other origin, where the group has two.
     """
-    if group in groups.RHOMBOHEDRAL:
-        return _halls()[group, "R" if ifhr == 1 else "H"]
-    if group in groups.TWO_ORIGINS:
-        return _halls()[group, "1" if choice_1 else "2"]
-    return _halls()[group, ""]
+    if group in RHOMBOHEDRAL and ifhr == 1:
+        return _other_choice(group, "R")
+    if group in TWO_ORIGINS and choice_1:
+        return _other_choice(group, "1")
+    return hall_number(group)
 
 
 @lru_cache(maxsize=32)
 def space_setting(group: int, ifhr: int = 0, *, choice_1: bool = False) -> Setting:
     """The operators of a space group as a deck declares it."""
-    return hall_setting(hall_number(group, ifhr=ifhr, choice_1=choice_1))
+    return hall_setting(declared_hall(group, ifhr=ifhr, choice_1=choice_1))
 
 
 @lru_cache(maxsize=32)
 def hall_setting(hall: int) -> Setting:
     """The operators of one of spglib's settings; a negative number is that of a layer group."""
-    rotations, translations = _database(hall)
+    rotations, translations = operations(hall)
     return _setting(rotations, translations)
 
 
@@ -99,18 +99,11 @@ def hall_setting(hall: int) -> Setting:
 def layer_setting(group: int) -> Setting:
     """The operators of a layer group by CRYSTAL's number."""
     ite = groups.LAYER_TO_ITE[group]
-    rotations, translations = _database(-groups.LAYER_HALL[ite - 1])
+    rotations, translations = operations(-groups.LAYER_HALL[ite - 1])
     if group in groups.AXES_EXCHANGED:
         rotations = EXCHANGE @ rotations @ EXCHANGE
         translations = translations @ EXCHANGE
     return _setting(rotations, translations)
-
-
-def _database(hall: int) -> tuple[Integers, Floats]:
-    found = spglib.get_symmetry_from_database(hall)
-    if found is None:
-        raise LookupError(f"spglib has no setting {hall}")
-    return found["rotations"].astype(np.int64), found["translations"].astype(float)
 
 
 def _setting(rotations: Integers, translations: Floats) -> Setting:

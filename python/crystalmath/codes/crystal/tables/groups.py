@@ -1,24 +1,18 @@
 """Groups as CRYSTAL numbers them: settings of space groups, layer groups, lattice records.
 
 Space groups go by number (IFLAG 0). Layer groups have CRYSTAL's own order, which is not that of the
-International Tables, volume E. Pure data.
+International Tables, volume E. Which groups have two origins or rhombohedral axes is told by
+``structures.symmetry.settings``. Pure data.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from crystalmath.structures.symmetry.settings import RHOMBOHEDRAL
+
 HIGHEST: Final = {"CRYSTAL": 230, "SLAB": 80, "POLYMER": 99, "MOLECULE": 47}
 """The last number of each list; 47 point groups in the list of the program's manual."""
-
-RHOMBOHEDRAL: Final = frozenset({146, 148, 155, 160, 161, 166, 167})
-"""The groups for which IFHR chooses the axes."""
-
-TWO_ORIGINS: Final = frozenset(
-    {48, 50, 59, 68, 70, 85, 86, 88, 125, 126, 129, 130, 133, 134, 137, 138, 141, 142, 201, 203,
-     222, 224, 227, 228}
-)  # fmt: skip
-"""The groups with two origin choices: IFSO 0 is choice 2, IFSO 1 is choice 1."""
 
 SHIFT_UNIT: Final = 24
 """A shift record counts in 1/24 of the axes."""
