@@ -7,6 +7,7 @@ selective dynamics and what follows them are no part of a structure and are left
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import NoReturn
 
 import numpy as np
@@ -39,6 +40,21 @@ def read_poscar(text: str, field: str) -> Structure:
     symbols = _symbols(lines, comment, warnings)
     positions = _positions(lines, len(symbols), lattice, scale, warnings)
     return Structure(lattice, (True, True, True), symbols, positions, _READER, {}, warnings)
+
+
+def write_poscar(structure: Structure) -> str:
+    """Write a POSCAR with the element names, unscaled, in direct coordinates and the order given.
+
+    A species that comes again after another one begins a block of its own.
+    """
+    blocks = [(symbol, len(list(same))) for symbol, same in groupby(structure.symbols)]
+    lines = [structure.formula, "1.0"]
+    lines += [" ".join(f"{value:20.14f}" for value in row) for row in structure.cell]
+    lines.append(" ".join(symbol for symbol, _ in blocks))
+    lines.append(" ".join(str(count) for _, count in blocks))
+    lines.append("Direct")
+    lines += [" ".join(f"{value:19.16f}" for value in row) for row in structure.fractions]
+    return "\n".join(lines) + "\n"
 
 
 class _Lines:

@@ -25,6 +25,8 @@ from crystalmath.structures.symmetry.orbits import Orbit, orbits_of
 
 SYMPREC_A: Final = 0.01
 """Å, the tolerance that is used when none is asked for."""
+MANY_ATOMS: Final = 600
+"""So many atoms in a primitive cell without symmetry are warned of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Symmetry:
         All atoms of that cell, idealised.
     input_atoms
         Per atom of that cell, the atoms of the input that it stands for: several in a supercell.
+    wyckoffs, site_symmetries
+        Per atom of that cell.
     atoms_primitive_cell
         How many atoms the primitive cell has.
     rotations, translations
@@ -89,6 +93,8 @@ class Symmetry:
     symbols: tuple[str, ...]
     fractions: Floats
     input_atoms: tuple[tuple[int, ...], ...]
+    wyckoffs: tuple[str, ...]
+    site_symmetries: tuple[str, ...]
     atoms_primitive_cell: int
     rotations: Integers
     translations: Floats
@@ -104,13 +110,19 @@ class Symmetry:
 
     def warnings(self) -> list[str]:
         """Sentences on what the tolerance decides."""
+        said = []
+        if self.number == 1 and self.atoms_primitive_cell >= MANY_ATOMS:
+            said.append(
+                f"{self.atoms_primitive_cell} atoms without symmetry: no symmetry saves any work, "
+                "so a calculation may take very long"
+            )
         if self.tighter is None:
-            return []
+            return said
         found = f"{self.symbol} ({self.number}) at {self.symprec_angstrom:g} Å"
         closer = (
             f"{self.tighter.symbol} ({self.tighter.number}) at {self.symprec_angstrom / 10:g} Å"
         )
-        return [f"the symmetry depends on the tolerance: {found}, {closer}"]
+        return [*said, f"the symmetry depends on the tolerance: {found}, {closer}"]
 
 
 def find_symmetry(structure: Structure, symprec_angstrom: float = SYMPREC_A) -> Symmetry:
@@ -201,6 +213,7 @@ def _symmetry(
 ) -> Symmetry:
     from ase.data import chemical_symbols
 
+    input_atoms = _input_atoms(found)
     lattice = np.array(found.std_lattice, dtype=float)
     fractions = np.array(found.std_positions, dtype=float)
     numbers = np.array(found.std_types, dtype=np.int64)
@@ -219,7 +232,9 @@ def _symmetry(
         lattice=lattice,
         symbols=tuple(chemical_symbols[number] for number in numbers),
         fractions=fractions,
-        input_atoms=_input_atoms(found),
+        input_atoms=input_atoms,
+        wyckoffs=tuple(str(found.wyckoffs[atoms[0]]) for atoms in input_atoms),
+        site_symmetries=tuple(str(found.site_symmetry_symbols[a[0]]) for a in input_atoms),
         atoms_primitive_cell=len(set(found.std_mapping_to_primitive.tolist())),
         rotations=operations[0],
         translations=operations[1],

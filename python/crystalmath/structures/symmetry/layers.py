@@ -102,7 +102,7 @@ class PrimitiveLayer:
     Attributes
     ----------
     structure
-        With the shortest axes in the plane, the one of each set of atoms that comes first.
+        With the shortest axes in the plane; an atom is at the mean place of all that repeat it.
     atoms
         Per atom of the layer it was made of, the atom here that stands for it.
     """
@@ -131,12 +131,18 @@ def primitive_layer(structure: Structure, symprec_angstrom: float) -> PrimitiveL
     a, b = _shortest(short.cell, _pure_translations(found))
     first = np.sort(np.unique(found.mapping_to_primitive, return_index=True)[1])
     place = {int(found.mapping_to_primitive[atom]): i for i, atom in enumerate(first.tolist())}
+    atoms = np.array([place[int(p)] for p in found.mapping_to_primitive])
+    lattice = np.array([a, b, short.cell[2]])
+    fractions = np.linalg.solve(lattice.T, short.positions.T).T
+    offset = fractions - fractions[first][atoms]
+    offset[:, :2] -= np.rint(offset[:, :2])
+    mean = np.zeros((len(first), 3))
+    np.add.at(mean, atoms, offset)
+    mean = fractions[first] + mean / np.bincount(atoms)[:, None]
+    mean[:, :2] -= np.floor(mean[:, :2] + _ROUNDING**2)
     reduced = short.take(first)
-    reduced.lattice = np.array([a, b, short.cell[2]])
-    fractions = reduced.fractions
-    fractions[:, :2] -= np.floor(fractions[:, :2] + _ROUNDING**2)
-    reduced.positions = fractions @ reduced.lattice
-    return PrimitiveLayer(reduced, tuple(place[int(p)] for p in found.mapping_to_primitive))
+    reduced.lattice, reduced.positions = lattice, mean @ lattice
+    return PrimitiveLayer(reduced, tuple(atoms.tolist()))
 
 
 def no_symmetry(symprec_angstrom: float) -> InputRejected:
