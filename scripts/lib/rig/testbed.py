@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Final, Self
 
 from rig.place import RigError
 
+WAYS: Final = {
+    "through": {"hostname": "127.0.0.2", "port": 2224, "proxy_jump": "cmjump@127.0.0.1:2223"},
+    "direct": {"hostname": "127.0.0.1", "port": 2222},
+}
+"""Two ways to the same SLURM: through the jump host, and to its login node."""
 USER = "cmtest"
 HOME = Path("/home", USER)
 SSH_FILES = Path("/var/lib/cmtestbed/ssh")
@@ -118,6 +125,33 @@ class Testbed:
         """How many log-ins an SSH server has let in, ever."""
         log = _LOGS / f"sshd-{server}.log"
         return log.read_bytes().count(b"Accepted publickey") if log.exists() else 0
+
+
+def let_in(call: Callable[..., Any], cluster: str) -> None:
+    """Accept the keys of a cluster's hosts one by one, as a user does, until it can be reached.
+
+    Parameters
+    ----------
+    call
+        Calls a method of the daemon and returns the ``data`` of its answer.
+    """
+    for _ in range(1 + len(SSH_SERVERS)):
+        report = call("clusters.test", {"id": cluster})
+        if report["reachable"]:
+            return
+        key = report["host_key"]
+        if key is None or key["known"]:
+            break
+        call("clusters.accept_host_key", {"id": cluster, "fingerprint": key["fingerprint"]})
+    raise RigError(f"no way to {cluster}: {report['problems']}")
+
+
+def give_key(home: Path) -> None:
+    """Give a user the key that the testbed's servers know."""
+    ssh = home / ".ssh"
+    ssh.mkdir(mode=0o700, exist_ok=True)
+    shutil.copyfile(SSH_FILES / "id_client", ssh / "id_ed25519")
+    (ssh / "id_ed25519").chmod(0o600)
 
 
 def _seconds(text: str) -> int:

@@ -6,7 +6,6 @@ none. Every submission has a token, so that none is made twice.
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import time
 from collections import Counter
@@ -15,18 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from rig.place import Place, RigError, wait_until
-from rig.testbed import HOME, SSH_FILES, USER
+from rig.testbed import HOME, USER, WAYS, give_key, let_in
 from rig.wire import RpcError, Wire
 from soak.cluster.jobs import Ticket, params
 
 CALL_S: Final = 170.0
 GIVE_UP_S: Final = 240.0
 SERVE_S: Final = 120.0
-CLUSTERS: Final = {
-    "through": {"hostname": "127.0.0.2", "port": 2224, "proxy_jump": "cmjump@127.0.0.1:2223"},
-    "direct": {"hostname": "127.0.0.1", "port": 2222},
-}
-"""Two ways to the same SLURM: through the jump host, and to its login node."""
 
 
 class Desk:
@@ -46,36 +40,25 @@ class Desk:
 
     def open(self) -> None:
         """Describe the clusters, and accept the keys of their hosts as a user does."""
-        ssh = self.place.root / ".ssh"
-        ssh.mkdir(mode=0o700)
-        shutil.copyfile(SSH_FILES / "id_client", ssh / "id_ed25519")
-        (ssh / "id_ed25519").chmod(0o600)
-        for name, way in CLUSTERS.items():
+        give_key(self.place.root)
+        for name, way in WAYS.items():
             workdir = str(self.remote / name)
             record = {"name": name, "username": USER, "remote_workdir": workdir, "min_poll_s": 5}
             unlimited = {"query_budget": None, "submit_budget": None}
             self.call("clusters.create", {**record, **way, **unlimited})
-            self._get_in(name)
+            let_in(self._data, name)
 
     @property
     def remote(self) -> Path:
         """Where the jobs' directories are made, on the cluster."""
         return HOME / f"soak-{self.place.root.name}"
 
-    def _get_in(self, name: str) -> None:
-        for _ in range(len(CLUSTERS) + 1):
-            report = self.test(name)
-            if report["reachable"]:
-                return
-            key = report["host_key"]
-            if key is None or key["known"]:
-                break
-            self.call("clusters.accept_host_key", {"id": name, "fingerprint": key["fingerprint"]})
-        raise RigError(f"no way to {name}: {report['problems']}")
+    def _data(self, method: str, given: dict[str, Any]) -> Any:
+        return self.call(method, given)["data"]
 
     def test(self, name: str) -> dict[str, Any]:
         """Have a cluster tried."""
-        report: dict[str, Any] = self.call("clusters.test", {"id": name})["data"]
+        report: dict[str, Any] = self._data("clusters.test", {"id": name})
         return report
 
     def submit(self, ticket: Ticket) -> None:

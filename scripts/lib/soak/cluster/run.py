@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from rig.place import Place, RigError
-from rig.testbed import Testbed
+from rig.testbed import WAYS, Testbed
 from soak.cluster import jobs
-from soak.cluster.desk import CLUSTERS, Desk
+from soak.cluster.desk import Desk
 from soak.cluster.faults import Breaker
 from soak.cluster.jobs import Ticket
 from soak.cluster.judge import has_ended, judge, judge_all
@@ -135,7 +135,7 @@ class Soak:
         patience_s = self.rng.uniform(0.0, SPREAD_S)
 
         def submit() -> None:
-            ticket = self._submit(self.rng.choice(list(CLUSTERS)), False)
+            ticket = self._submit(self.rng.choice(list(WAYS)), False)
             if ticket.kind == "cancelled":
                 at = time.monotonic() - start + patience_s
                 agenda.append((at, lambda: self.desk.cancel(ticket)))
@@ -167,7 +167,7 @@ class Soak:
 
     def _tend(self) -> list[str]:
         """Look at the clusters, cancel what is still to be, judge what has ended."""
-        for name in CLUSTERS:
+        for name in WAYS:
             self.desk.look(name)
         self.breaker.hurry()
         open_ = self._open()
