@@ -177,6 +177,7 @@ class CrystalController:
                 clock=time.time,
                 wake=self._wake,
                 end_unrecorded=self._pump.end_unrecorded,
+                encode=server.encode,
             )
         )
         self.clusters = ClustersService(

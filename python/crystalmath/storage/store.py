@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -216,10 +216,10 @@ class JobStore:
         with self.reading() as connection:
             return listing.revision(connection)
 
-    def page(self, query: Query) -> Page:
+    def page(self, query: Query, is_known: Callable[[int, int], bool] | None = None) -> Page:
         """See ``Store.page``."""
         with self.reading() as connection:
-            return listing.page(connection, query)
+            return listing.page(connection, query, is_known)
 
     def counts(self) -> dict[str, int]:
         """See ``Store.counts``."""

@@ -45,6 +45,7 @@ def make_directory(data_dir: Path, number: int) -> Path:
 
 
 def key_of(number: int) -> str:
+    """The uuid of a job of the database."""
     return uuid.UUID(int=number).hex
 
 
