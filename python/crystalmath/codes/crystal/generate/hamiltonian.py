@@ -105,9 +105,7 @@ def _composite(options: D12Options, *, open_shell: bool) -> Hamiltonian:
         )
     if method in table.HF_COMPOSITES:
         if "grid" in given and options.grid is not None:
-            raise InvalidParams(
-                f"{method} has no grid", hint="leave it out", field="options.grid"
-            )
+            raise InvalidParams(f"{method} has no grid", hint="leave it out", field="options.grid")
         return Hamiltonian((*(("UHF",) if open_shell else ()), method), None, library, warnings)
     chosen = (options.grid,) if options.grid is not None else ()
     spin = ("SPIN",) if open_shell else ()

@@ -27,17 +27,20 @@ class Site:
         Atoms of the primitive cell that it stands for.
     atoms
         Indices in the structure as it was given.
+    nat
+        Its label where that is not the atomic number.
     """
 
     z: int
     coordinates: tuple[float, float, float]
     multiplicity: int
     atoms: tuple[int, ...]
+    nat: int | None = None
 
     def line(self) -> str:
         """The record."""
         x, y, z = (f"{value:{DECIMALS + 4}.{DECIMALS}f}" for value in self.coordinates)
-        return f"{self.z:3d} {x} {y} {z}"
+        return f"{self.nat or self.z:3d} {x} {y} {z}"
 
 
 @dataclass(frozen=True, slots=True)
