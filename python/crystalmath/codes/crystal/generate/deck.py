@@ -185,8 +185,10 @@ def _cost_warnings(placed: Placed) -> list[str]:
     if placed.n_atoms_primitive < MANY_ATOMS or placed.group != 1:
         return []
     return [
-        f"{placed.n_atoms_primitive} atoms without symmetry: such a calculation is expensive; "
-        "is the cell as small as it can be?"
+        (
+            f"{placed.n_atoms_primitive} atoms without symmetry: such a calculation is expensive; "
+            "is the cell as small as it can be?"
+        )
     ]
 
 
@@ -199,7 +201,7 @@ def _mass_warnings(given: Structure, asked: D12Options) -> list[str]:
     return ["the masses of isotopes are lost: for frequencies give `options.freqcalc.isotopes`"]
 
 
-def _reason(found: Dimensionality, asked: D12Options) -> str:
+def _reason(found: Dimensionality) -> str:
     if found.decided_by == "request":
         return "as asked for"
     if found.decided_by == "file":
@@ -219,7 +221,7 @@ def _report(made: _Made, asked: D12Options, multiplicities: tuple[int, ...]) -> 
         setting = layer_setting(placed.group)
     return {
         "dimension": "EXTERNAL" if asked.dimension == "external" else placed.dimension,
-        "dimension_reason": _reason(made.found, asked),
+        "dimension_reason": _reason(made.found),
         "space_group": group,
         "group": placed.group,
         "hall": placed.hall,

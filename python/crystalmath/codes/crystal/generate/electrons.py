@@ -14,7 +14,34 @@ from crystalmath.contract.d12 import D12Options, OpenShell
 from crystalmath.errors import InvalidParams
 from crystalmath.structures.structure import Structure
 
-_NOT_METALS = frozenset("H He B C N O F Ne Si P S Cl Ar Ge As Se Br Kr Sb Te I Xe At Rn".split())
+_NOT_METALS = frozenset(
+    [
+        "H",
+        "He",
+        "B",
+        "C",
+        "N",
+        "O",
+        "F",
+        "Ne",
+        "Si",
+        "P",
+        "S",
+        "Cl",
+        "Ar",
+        "Ge",
+        "As",
+        "Se",
+        "Br",
+        "Kr",
+        "Sb",
+        "Te",
+        "I",
+        "Xe",
+        "At",
+        "Rn",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +118,7 @@ def _library(given: str, numbers: list[int]) -> BasisRecords:
             hint="take another library, or give `options.basis` as element → text",
             field="options.basis",
         )
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if LIBRARIES[name] is None:
         warnings = (f"coverage unknown: whether {name} holds every element here is not known",)
     return BasisRecords(("BASISSET", name), name, {}, warnings)
@@ -123,8 +150,10 @@ def check_electrons(options: D12Options, placed: Placed, *, open_shell: bool) ->
             field="options.charge" if options.charge and not said else "options.spin",
         )
     return [
-        f"the primitive cell has {electrons} electrons, an odd number: a closed shell is right "
-        "only for a metal; give `options.metal` or `options.spin: open`"
+        (
+            f"the primitive cell has {electrons} electrons, an odd number: a closed shell is "
+            "right only for a metal; give `options.metal` or `options.spin: open`"
+        )
     ]
 
 

@@ -16,7 +16,7 @@ from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.errors import InputRejected
 from crystalmath.structures.formats.gui import read_gui, write_gui
-from crystalmath.structures.structure import Floats, Structure
+from crystalmath.structures.structure import Floats, Integers, Structure
 
 _CENTRINGS: Final = {"P": 1, "A": 2, "B": 3, "C": 4, "F": 5, "I": 6, "R": 7}
 _SYSTEMS: Final = ((2, 1), (15, 2), (74, 3), (142, 4), (194, 5), (230, 6))
@@ -42,7 +42,7 @@ def external_geometry(placed: Placed) -> str:
     atoms = inside(fractions, read.periodic)[kept]
     symbols = _symbols(read.elements(expanded)[kept].tolist())
     structure = Structure(lattice, read.periodic, symbols, atoms @ lattice)
-    operators = _cartesian(read.setting.rotations, read.setting.translations, read.cell, basis)
+    operators = _cartesian(read.setting.rotations, read.setting.translations, read.cell)
     if placed.dimension != "CRYSTAL" and len(axes) < 2:
         operators = operators[:1]
     kind = next(number for last, number in _SYSTEMS if placed.group <= last)
@@ -81,7 +81,7 @@ def _different(fractions: Floats, lattice: Floats, periodic: tuple[bool, bool, b
 
 
 def _cartesian(
-    rotations: Floats, translations: Floats, cell: Floats, basis: Floats
+    rotations: Integers, translations: Floats, cell: Floats
 ) -> list[tuple[Floats, Floats]]:
     """The operators that differ by more than a centring, Cartesian, Å."""
     found: dict[bytes, tuple[Floats, Floats]] = {}

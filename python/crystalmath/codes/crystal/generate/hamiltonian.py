@@ -97,11 +97,13 @@ def _composite(options: D12Options, *, open_shell: bool) -> Hamiltonian:
             hint="leave it out",
             field="options.basis",
         )
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if method not in table.CONFIRMED_COMPOSITES:
         warnings = (
-            f"the records of {method} are not confirmed by an output: compare them with the "
-            "manual of your version",
+            (
+                f"the records of {method} are not confirmed by an output: compare them with the "
+                "manual of your version"
+            ),
         )
     if method in table.HF_COMPOSITES:
         if "grid" in given and options.grid is not None:
@@ -175,6 +177,8 @@ def _unconfirmed(name: str) -> tuple[str, ...]:
     if name in table.CONFIRMED:
         return ()
     return (
-        f"no output at hand confirms how {name} is written: compare it with the manual of your "
-        "version",
+        (
+            f"no output at hand confirms how {name} is written: compare it with the manual of "
+            "your version"
+        ),
     )

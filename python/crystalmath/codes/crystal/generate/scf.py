@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crystalmath.codes.crystal.cell.lattice import cell_from_record
 from crystalmath.codes.crystal.cell.mesh import (
     flattened,
     is_invariant,
@@ -13,7 +14,6 @@ from crystalmath.codes.crystal.cell.mesh import (
     symmetric_mesh,
 )
 from crystalmath.codes.crystal.cell.settings import Setting, layer_setting, space_setting
-from crystalmath.codes.crystal.cell.lattice import cell_from_record
 from crystalmath.codes.crystal.generate.hamiltonian import Hamiltonian
 from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.codes.crystal.generate.spins import FIELD as SPINS

@@ -104,7 +104,7 @@ def _isotopes(given: dict[str, float], placed: Placed) -> list[str]:
     """ISOTOPES counts the atoms of the primitive cell in the order of the deck."""
     rows = []
     first = 1
-    found = set()
+    found: set[str] = set()
     for site in placed.sites:
         masses = {given[str(atom + 1)] for atom in site.atoms if str(atom + 1) in given}
         if masses:

@@ -8,8 +8,10 @@ from typing import Final
 
 from crystalmath.codes.crystal.deck.records import Finding, Item, Record, Severity, number
 
-_COMMON: Final = ("TOLDEE", "TOLINTEG", "SHRINK", "MAXCYCLE", "FMIXING", "OPTGEOM", "FREQCALC",
-                  "FULLOPTG", "TOLDEG", "TOLDEX", "XLGRID", "SPIN", "B3LYP", "PBE0", "HSE06")  # fmt: skip
+_COMMON: Final = (
+    "TOLDEE", "TOLINTEG", "SHRINK", "MAXCYCLE", "FMIXING", "OPTGEOM", "FREQCALC", "FULLOPTG",
+    "TOLDEG", "TOLDEX", "XLGRID", "SPIN", "B3LYP", "PBE0", "HSE06",
+)  # fmt: skip
 """Of two words that are as near, the one that is meant more often."""
 
 

@@ -131,7 +131,7 @@ def _lattice_values(record: Record, names: tuple[str, ...], values: list[float])
             )
     if names == ("a", "alpha") and not found and values[1] < 20:
         found.append(
-            warning(record, "lattice", f"with IFHR 1 the second number is alpha, here {values[1]:g}°",
+            warning(record, "lattice", f"with IFHR 1 the second number is alpha: {values[1]:g}°",
                     "for a and c write IFHR 0", 1)
         )  # fmt: skip
     return found
@@ -154,7 +154,7 @@ def _sites(geometry: Geometry) -> list[Finding]:
         for axis, value in enumerate(record.numbers()[1 : 1 + fractional]):
             if value is not None and abs(value) > _OUTSIDE:
                 found.append(
-                    warning(record, "coordinate", f"{value:g} is outside the cell: it is a fraction",
+                    warning(record, "coordinate", f"{value:g} is a fraction far outside the cell",
                             "are these Å?", 1 + axis)
                 )  # fmt: skip
                 break

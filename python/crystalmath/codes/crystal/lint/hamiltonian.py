@@ -79,8 +79,8 @@ def _composite(deck: Deck, item: Item) -> list[Finding]:
     found = []
     d3 = deck.scf_item("DFTD3")
     if d3 is not None:
-        found.append(error(d3.record, "composite-d3",
-                           f"{item.keyword} has its own dispersion correction", "take DFTD3 out"))  # fmt: skip
+        said = f"{item.keyword} has its own dispersion correction"
+        found.append(error(d3.record, "composite-d3", said, "take DFTD3 out"))
     library = table.COMPOSITES[item.keyword]
     if deck.basis.name is not None and deck.basis.name.upper() != library.upper():
         record = deck.basis.library.data[0] if deck.basis.library else item.record
