@@ -47,6 +47,7 @@ from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
+from crystalmath.services.materials import MaterialsService
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_forces import ReadyEnvironment
@@ -58,6 +59,7 @@ from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.storage.clusters import SqliteClusterStore
+from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
@@ -75,6 +77,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "clusters": ClustersService,
     "slurm": SlurmService,
     "forces": ForcesService,
+    "materials": MaterialsService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
@@ -167,7 +170,9 @@ class CrystalController:
             WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
             cores,
             ClusterDesk(self._clusters, self._runners.of),
+            materials := SqliteMaterialStore(self._store),
         )
+        self.materials = MaterialsService(desk.structures, materials, server.run_worker, time.time)
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
@@ -213,7 +218,7 @@ class CrystalController:
                 provider=provider,
                 pool=self._pool,
                 hub=server.hub,
-                read=desk.read_structure,
+                read=desk.structures.read,
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
                 fingerprints=fingerprints,
