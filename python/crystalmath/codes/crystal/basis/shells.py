@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from crystalmath.codes.crystal.deck.records import Record
+from crystalmath.codes.crystal.tables.keywords import CORES
 
 CAPACITY: Final = {0: 2, 1: 8, 2: 6, 3: 10, 4: 14, 5: 18}
 """LAT → electrons that a shell can hold: S, SP, P, D, F, G."""
 ANGULAR: Final = {0: "s", 1: "sp", 2: "p", 3: "d", 4: "f", 5: "g"}
-NAMED_CORES: Final = frozenset({"HAYWLC", "HAYWSC", "BARTHE", "DURAND"})
-"""Effective core potentials that the program knows by a word."""
 
 
 class BasisProblem(ValueError):
@@ -151,7 +150,7 @@ class _Reader:
 
     def _core(self) -> tuple[tuple[Record, ...], float | None]:
         word = self._next("the effective core potential")
-        if word.keyword in NAMED_CORES:
+        if word.keyword in CORES - {"INPUT"}:
             return (word,), None
         if word.keyword != "INPUT":
             raise BasisProblem("an effective core potential begins with INPUT", word)
@@ -176,7 +175,7 @@ class _Reader:
             )
         if lat not in CAPACITY or count < 1:
             raise BasisProblem(f"there is no shell of type {lat} with {count} functions", record)
-        primitives = ()
+        primitives: tuple[Record, ...] = ()
         if ityb == 0:
             primitives = tuple(self._primitive(lat, index, nat) for _ in range(count))
         words = record.words

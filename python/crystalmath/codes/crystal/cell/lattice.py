@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crystalmath.structures.structure import Floats
 from crystalmath.codes.crystal.tables import groups
+from crystalmath.structures.structure import Floats
 
 NOT_PERIODIC_A = 500.0
 """What CRYSTAL writes for the length of an axis along which nothing repeats."""

@@ -33,6 +33,16 @@ def reciprocal_rotations(setting: Setting) -> Integers:
     return np.rint(np.swapaxes(inverse, 1, 2)).astype(np.int64)
 
 
+def flattened(rotations: Integers, periodic_axes: int) -> Integers:
+    """The rotations as they act on a mesh that has one point along the other axes."""
+    if periodic_axes == 3:
+        return rotations
+    flat = rotations.copy()
+    flat[:, periodic_axes:, :] = 0
+    flat[:, :, periodic_axes:] = 0
+    return flat
+
+
 def breaking_rotation(mesh: Sequence[int], rotations: Integers) -> Integers | None:
     """A rotation that does not map the mesh onto itself, or None.
 
@@ -59,15 +69,20 @@ def symmetric_mesh(least: Sequence[int], rotations: Integers) -> tuple[int, int,
     if is_invariant(least, rotations) or top > MAX_IS:
         a, b, c = least
         return a, b, c
+    fixed = [not rotations[:, axis, axis].any() for axis in range(3)]  # nothing repeats there
     spans = [
-        range(size, top + 1) if top - size <= _WIDEST_SEARCH else (size, top) for size in least
+        (size,)
+        if alone
+        else (range(size, top + 1) if top - size <= _WIDEST_SEARCH else (size, top))
+        for size, alone in zip(least, fixed, strict=True)
     ]
     candidates = np.array(list(itertools.product(*spans)), dtype=np.int64)
     order = np.argsort(candidates.prod(axis=1), kind="stable")
     for candidate in candidates[order]:
         if is_invariant(candidate, rotations):
             return int(candidate[0]), int(candidate[1]), int(candidate[2])
-    return top, top, top
+    a, b, c = (size if alone else top for size, alone in zip(least, fixed, strict=True))
+    return a, b, c
 
 
 def mesh_of(
@@ -92,14 +107,4 @@ def mesh_of(
         max(1, int(np.ceil(length / spacing_inv_angstrom - 1e-6))) if axis < periodic_axes else 1
         for axis, length in enumerate(lengths)
     ]
-    if periodic_axes == 3:
-        return symmetric_mesh(least, rotations)
-    if periodic_axes == 2:
-        flat = rotations.copy()
-        # nothing repeats along c, so that a point there has no partner to be mapped on
-        flat[:, 2, :] = flat[:, :, 2] = 0
-        flat[:, 2, 2] = 1
-        first, second = max(least[:2]), max(least[:2])
-        invariant = is_invariant(least, flat)
-        return (least[0], least[1], 1) if invariant else (first, second, 1)
-    return least[0], 1, 1
+    return symmetric_mesh(least, flattened(rotations, periodic_axes))

@@ -57,7 +57,7 @@ class Setting:
 
 @cache
 def _other_choice(group: int, choice: str) -> int:
-    """spglib's number of a setting that is not the one structures are standardised to."""
+    """Number in spglib's list of a setting that is not the one structures are standardised to."""
     for hall in range(1, _HALLS + 1):
         kind = spglib.get_spacegroup_type(hall)
         if kind is not None and (kind.number, kind.choice) == (group, choice):
@@ -66,7 +66,7 @@ def _other_choice(group: int, choice: str) -> int:
 
 
 def declared_hall(group: int, *, ifhr: int = 0, choice_1: bool = False) -> int:
-    """spglib's number of the setting that a deck means by a group.
+    """Number in spglib's list of the setting that a deck means by a group.
 
     Parameters
     ----------

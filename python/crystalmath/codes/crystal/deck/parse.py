@@ -162,8 +162,7 @@ class _Parser:
             return BasisSection()
         shells: list[Record] = []
         while (record := self._peek()) is not None:
-            if record.starts_with_letter and record.keyword not in ("INPUT", "HAYWLC", "HAYWSC",
-                                                                    "BARTHE", "DURAND"):  # fmt: skip
+            if record.starts_with_letter and record.keyword not in known.CORES:
                 self._find(record, "basis-open", f"{record.words[0]} stands before 99 0",
                            "close the basis set with the record 99 0")  # fmt: skip
                 break

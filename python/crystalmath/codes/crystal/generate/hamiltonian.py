@@ -97,17 +97,17 @@ def _composite(options: D12Options, *, open_shell: bool) -> Hamiltonian:
             hint="leave it out",
             field="options.basis",
         )
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if method not in table.CONFIRMED_COMPOSITES:
         warnings = (
-            f"the records of {method} are not confirmed by an output: compare them with the "
-            "manual of your version",
+            (
+                f"the records of {method} are not confirmed by an output: compare them with the "
+                "manual of your version"
+            ),
         )
     if method in table.HF_COMPOSITES:
         if "grid" in given and options.grid is not None:
-            raise InvalidParams(
-                f"{method} has no grid", hint="leave it out", field="options.grid"
-            )
+            raise InvalidParams(f"{method} has no grid", hint="leave it out", field="options.grid")
         return Hamiltonian((*(("UHF",) if open_shell else ()), method), None, library, warnings)
     chosen = (options.grid,) if options.grid is not None else ()
     spin = ("SPIN",) if open_shell else ()
@@ -177,6 +177,8 @@ def _unconfirmed(name: str) -> tuple[str, ...]:
     if name in table.CONFIRMED:
         return ()
     return (
-        f"no output at hand confirms how {name} is written: compare it with the manual of your "
-        "version",
+        (
+            f"no output at hand confirms how {name} is written: compare it with the manual of "
+            "your version"
+        ),
     )

@@ -27,17 +27,20 @@ class Site:
         Atoms of the primitive cell that it stands for.
     atoms
         Indices in the structure as it was given.
+    nat
+        Its label where that is not the atomic number.
     """
 
     z: int
     coordinates: tuple[float, float, float]
     multiplicity: int
     atoms: tuple[int, ...]
+    nat: int | None = None
 
     def line(self) -> str:
         """The record."""
         x, y, z = (f"{value:{DECIMALS + 4}.{DECIMALS}f}" for value in self.coordinates)
-        return f"{self.z:3d} {x} {y} {z}"
+        return f"{self.nat or self.z:3d} {x} {y} {z}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Placed:
             head.append("0 0 0")
         head.append(str(self.group))
         if self.lattice:
-            head.append(" ".join(f"{number:.8f}" for number in self.lattice))
+            head.append(" ".join(_short(number) for number in self.lattice))
         return [*head, str(len(self.sites)), *(site.line() for site in self.sites)]
 
     @property
@@ -93,6 +96,12 @@ class Placed:
     def electrons(self) -> int:
         """Of the neutral primitive cell, all of them."""
         return sum(site.z * site.multiplicity for site in self.sites)
+
+
+def _short(number: float) -> str:
+    """Eight decimals without the zeros behind."""
+    text = f"{number:.8f}".rstrip("0")
+    return f"{text}0" if text.endswith(".") else text
 
 
 def written(values: Floats, *, whole_turns: tuple[bool, bool, bool]) -> tuple[float, float, float]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from crystalmath.codes.crystal.cell.lattice import cell_from_record
 from crystalmath.codes.crystal.cell.mesh import (
+    flattened,
     is_invariant,
     mesh_of,
     primitive_cell,
@@ -12,7 +14,6 @@ from crystalmath.codes.crystal.cell.mesh import (
     symmetric_mesh,
 )
 from crystalmath.codes.crystal.cell.settings import Setting, layer_setting, space_setting
-from crystalmath.codes.crystal.cell.lattice import cell_from_record
 from crystalmath.codes.crystal.generate.hamiltonian import Hamiltonian
 from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.codes.crystal.generate.spins import FIELD as SPINS
@@ -92,7 +93,9 @@ def shrink(options: D12Options, placed: Placed) -> list[int] | None:
     rotations = reciprocal_rotations(setting)
     if options.shrink is None:
         spacing = options.k_spacing_inv_angstrom or (SPACING_METAL if options.metal else SPACING)
-        cell = primitive_cell(cell_from_record(placed.dimension, placed.group, placed.lattice), setting)
+        cell = primitive_cell(
+            cell_from_record(placed.dimension, placed.group, placed.lattice), setting
+        )
         mesh = list(mesh_of(cell, spacing, rotations, axes))
         return _with_isp(mesh, max(mesh), axes, metal=options.metal)
     return _asked(options, axes, rotations)
@@ -117,7 +120,8 @@ def _asked(options: D12Options, axes: int, rotations: np.ndarray) -> list[int]:
             hint=f"give {' '.join(map(str, [*mesh[:axes], *[1] * (3 - axes)]))}",
             field="options.shrink",
         )
-    if axes == 3 and not is_invariant(mesh, rotations):
+    rotations = flattened(rotations, axes)
+    if not is_invariant(mesh, rotations):
         better = symmetric_mesh(mesh, rotations)
         raise InvalidParams(
             f"the mesh {mesh[0]} {mesh[1]} {mesh[2]} breaks the symmetry of the crystal",

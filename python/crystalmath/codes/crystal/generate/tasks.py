@@ -104,7 +104,7 @@ def _isotopes(given: dict[str, float], placed: Placed) -> list[str]:
     """ISOTOPES counts the atoms of the primitive cell in the order of the deck."""
     rows = []
     first = 1
-    found = set()
+    found: set[str] = set()
     for site in placed.sites:
         masses = {given[str(atom + 1)] for atom in site.atoms if str(atom + 1) in given}
         if masses:
@@ -112,8 +112,7 @@ def _isotopes(given: dict[str, float], placed: Placed) -> list[str]:
             if len(masses) > 1 or not all_given:
                 raise InvalidParams(
                     "atoms that the symmetry makes of one another have different masses",
-                    hint="give the same mass to "
-                    f"{', '.join(str(atom + 1) for atom in site.atoms)}",
+                    hint=f"give the same mass to {', '.join(str(atom + 1) for atom in site.atoms)}",
                     field="options.freqcalc.isotopes",
                 )
             mass = masses.pop()
@@ -133,9 +132,7 @@ def _dispersion(given: PhononDispersion, dimension: str) -> tuple[list[str], lis
     axes = PERIODIC_AXES[dimension]
     field = "options.freqcalc.dispersion"
     if axes == 0:
-        raise InvalidParams(
-            "a molecule has no phonon dispersion", hint="leave it out", field=field
-        )
+        raise InvalidParams("a molecule has no phonon dispersion", hint="leave it out", field=field)
     rows = given.supercell
     if len(rows) != axes or any(len(row) != axes for row in rows):
         raise InvalidParams(

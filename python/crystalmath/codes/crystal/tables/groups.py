@@ -18,7 +18,8 @@ SHIFT_UNIT: Final = 24
 """A shift record counts in 1/24 of the axes."""
 
 LAYER_FROM_ITE: Final[dict[int, int]] = {
-    **{number: number for number in (*range(1, 16), *range(19, 28), *range(33, 38), *range(47, 81))},
+    **{number: number for number in (*range(1, 16), *range(19, 28))},
+    **{number: number for number in (*range(33, 38), *range(47, 81))},
     18: 16, 16: 17, 17: 18, 29: 28, 28: 29, 31: 30, 32: 31, 30: 32, 40: 38, 41: 39, 46: 40, 44: 41,
     38: 42, 42: 43, 45: 44, 43: 45, 39: 46,
 }  # fmt: skip

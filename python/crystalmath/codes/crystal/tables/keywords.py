@@ -41,7 +41,7 @@ GEOMETRY: Final = NO_DATA | frozenset(
         "SETINF", "SETPRINT", "SLAB", "SLABCUT", "SLABINFO", "USESAED", "WULFF", "GRIMME",
         "OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS", "ANHARM", "QHA", "PRINTOUT",
         "CONFCNT", "CONFRAND", "PARAMPRT", "DIFFRAC", "SCANATOM", "XYZPRT", "BASISSET",
-        "ATOMDISP", "FRAGMENT", "HIRSHBLK", "MEASURE", "CELLDISP",
+        "FRAGMENT", "HIRSHBLK", "MEASURE", "CELLDISP",
     }
 )  # fmt: skip
 
@@ -55,7 +55,7 @@ OPTGEOM: Final = frozenset(
         "OLDPOWELL", "RESTHESS", "TESTREDU", "EXPDE", "ENGINEER", "LNGSFROZEN", "ANGSFROZEN",
         "FREEZINT", "FREEZDIH", "FREEZANG", "FIXCELL", "FIXDELTE", "FIXDELTX", "FIXDEIND",
         "CRYDEF", "CELLDEF", "ANGTODOUBLE", "NRSTEPS", "ALPHASTEP", "BKTRNSF2", "DBANGLIST",
-        "LOOSE", "TIGHT", "VTIGHT", "CVOLOPT", "NOGUESS", "TSOPT", "MODEFOLLOW", "PATHFOLLOW",
+        "LOOSE", "TIGHT", "VTIGHT", "NOGUESS", "TSOPT", "MODEFOLLOW", "PATHFOLLOW",
         "SCANREDU", "CHNGTSFOL", "SELECTED", "DEFORM", "PRTMTENS",
     }
 )  # fmt: skip
@@ -67,7 +67,7 @@ FREQCALC: Final = frozenset(
         "PREOPTGEOM", "NOOPTGEOM", "OPTGEOM", "DISPERSI", "DISPERSION", "BANDS", "FRAGMENT",
         "RESTART", "MODES", "NOMODES", "NOUSESYMM", "USESYMM", "ANALYSIS", "NOANALYSIS",
         "TEST", "TESTFREQ", "DIELTENS", "DIELISO", "BORN", "LOTO", "COMBMODE", "SCANMODE",
-        "ADP", "PDOS", "WANG", "INTERPHESS", "NUMDERIV", "PRINT", "NOSYMMOPS", "CHECKGEO",
+        "ADP", "PDOS", "WANG", "INTERPHESS", "PRINT", "NOSYMMOPS", "CHECKGEO",
         "TOLDEE", "ECKART", "NOECKART", "ANHAPES", "VSCF", "VCI", "ANISOTRO", "CLASSIC",
     }
 )  # fmt: skip
@@ -99,6 +99,8 @@ DFTD3: Final = frozenset(
         "CNRADIUS", "ABCRADIUS", "PRINTC6", "PRTSIX",
     }
 )  # fmt: skip
+CORES: Final = frozenset({"INPUT", "HAYWLC", "HAYWSC", "BARTHE", "DURAND"})
+"""Words that begin an effective core potential within an inline basis set."""
 TEXT_DATA: Final = frozenset({"BASISSET", "EXCHANGE", "CORRELAT", "FUNC", "METHOD"})
 """Keywords whose data record is a name, not numbers."""
 
@@ -113,7 +115,7 @@ SCF: Final = frozenset(
         "NOBIPEXC", "MPP", "CMPLXFAC", "REPLDATA", "FIXINDEX", "FDOCCUP", "FDAOSYM", "EXTPRT",
         "LOWMEM", "NOLOWMEM", "NOFMWF", "FULLTIME", "SAVEWF", "NOSYMADA", "SYMADAPT", "PRINTOUT",
         "SETPRINT", "SETINF", "STOP", "GRADCAL", "STDIAG", "DCDIAG", "ADIIS", "NEIGHBOR",
-        "NEIGHPRT", "LDREMO", "MADELIND", "MEMOPRT", "PSEUDPOL", "KSYMMPRT", "INTGPACK",
+        "NEIGHPRT", "MADELIND", "MEMOPRT", "PSEUDPOL", "KSYMMPRT", "INTGPACK",
         "DOSS", "ENECOR", "LOCALWF", "NOMONDIR", "PARAMPRT", "QVRSGDIM", "ROBUST", "TOLSCF",
         "LOWKMEM", "EXCHPERM", "EXCHRED", "HIRSHBLK", "MULPOPAN", "BASE", "GEOM", "GEBA", "XYVDW",
         "SMEARING", "SCFDIR", "NODIRECT", "NOSHIFT", "SPINLC2", "GRIMME",
