@@ -1,0 +1,2 @@
+"""Placeholder."""
+STOPPED = "stopped before the time limit"
