@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from crystalmath.codes import outputs
+from crystalmath.codes.decks import MAX_DECK_BYTES, clean_text
 from crystalmath.codes.espresso.deck import Deck, parse_deck
 from crystalmath.codes.espresso.output import parse_output
-from crystalmath.codes.espresso.prepare import MAX_DECK_BYTES, clean_text
+from crystalmath.codes.espresso.prepare import CRLF
 from crystalmath.codes.espresso.run import Run
 from crystalmath.codes.outputs import SNIFF_BYTES, read_head
 from crystalmath.codes.tail import read_tail
@@ -79,5 +80,5 @@ def load_deck(path: Path) -> Deck | None:
     raw, size = read_head(path, MAX_DECK_BYTES)
     if not raw or size > MAX_DECK_BYTES or b"\0" in raw:
         return None
-    deck = parse_deck(clean_text(raw)[0])
+    deck = parse_deck(clean_text(raw, crlf=CRLF)[0])
     return deck if "system" in deck.namelists else None

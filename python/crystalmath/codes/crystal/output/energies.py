@@ -187,8 +187,3 @@ def _on_energy_read(run: Run, line: str) -> None:
 @at("N. OF SCF CYCLES")
 def _on_fermi_read(run: Run, line: str) -> None:
     run.fermi_read = behind(line, "FERMI ENERGY")
-
-
-@at("TTTTTTTTTTTTTTTTTTTTTTTTTTTTTT")
-def _on_clock(run: Run, line: str) -> None:
-    run.clock = line.encode()

@@ -7,10 +7,8 @@ from typing import Final
 
 from crystalmath.codes.crystal.output.lines import Taker, at
 from crystalmath.codes.crystal.output.numbers import behind, numbers
-from crystalmath.codes.crystal.output.run import MAX_ATOMS, Atom, Cell, Geometry, Run
+from crystalmath.codes.crystal.output.run import MAX_ATOMS, Cell, Geometry, Run
 
-_ATOM: Final = re.compile(r"^ *\d+ ([TF]) +(\d+) *[A-Z]{0,2} ")
-_PLACE: Final = re.compile(r"[-+]?\d\.\d+E[-+]\d+")
 _COUNTS: Final = re.compile(
     r"ATOMS IN THE ASYMMETRIC UNIT +(\d+) +- +ATOMS IN THE UNIT CELL: +(\d+)"
 )
@@ -81,15 +79,11 @@ def _on_atoms(run: Run, line: str) -> Taker | None:
     wanted = min(geometry.n_atoms, MAX_ATOMS)
 
     def take(line: str) -> bool:
-        atom = _ATOM.match(line)
-        if atom is None:
-            return not geometry.atoms and not line.startswith(" T = ATOM")
-        place = [float(value) for value in _PLACE.findall(line)]
-        if len(place) == 3:
-            x, y, z = place
-            geometry.atoms.append(Atom(int(atom[2]), (x, y, z), atom[1] == "T"))
-        geometry.complete = len(geometry.atoms) == geometry.n_atoms
-        return len(geometry.atoms) < wanted
+        words = line.split(None, 2)
+        if len(words) < 3 or words[1] not in ("T", "F"):
+            return not geometry.rows and words[:1] != ["T"]
+        geometry.rows.append(line)
+        return len(geometry.rows) < wanted
 
     return take
 

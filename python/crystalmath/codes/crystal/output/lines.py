@@ -20,13 +20,14 @@ MAX_LINE: Final = 64 * 1024
 """Longer lines are no text of CRYSTAL; what is beyond is dropped."""
 MAX_ECHO: Final = 4000
 _KEY: Final = 4
-_HANDLERS: dict[bytes, list[tuple[bytes, Handler]]] = {}
+_HANDLERS: dict[bytes, list[tuple[bytes, Handler]]] = {b"EEEE": [], b"ERRO": []}
 _BANNER: Final = re.compile(rb"^ \* +CRYSTAL(\d\d) +\*\s*$")
 _RELEASE: Final = re.compile(r"(?:public|release|version)\s*:?\s*([\d.]*\d)", re.IGNORECASE)
 START: Final = b" EEEEEEEEEE STARTING"
 END: Final = b" EEEEEEEEEE TERMINATION"
 ERROR: Final = b" ERROR ****"
 _MARKS: Final = (b"EEEE", b"ERRO")
+_CLOCK: Final = b"TTTT"
 
 
 def at(*beginnings: str) -> Callable[[Handler], Handler]:
@@ -47,17 +48,26 @@ class Reader:
     def __init__(self) -> None:
         self.run = Run()
         self._rest = b""
-        self._cut = False
         self._block: Taker | None = None
         self._title_next = False
+        self._inside = False
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the output; a line that has not ended waits for its end."""
         lines = (self._rest + data).split(b"\n")
         rest = lines.pop()
         self._rest = rest if len(rest) <= MAX_LINE else rest[:MAX_LINE]
+        handlers = _HANDLERS
         for line in lines:
-            self._take(line)
+            key = line.lstrip(b" ")[:_KEY]
+            if self._inside and self._block is None:
+                # Most lines end here: what is done for them counts in large outputs.
+                if key == _CLOCK:
+                    self.run.clock = line
+                    continue
+                if key not in handlers:
+                    continue
+            self._take(line[:MAX_LINE].rstrip(b"\r"), key)
 
     def finish(self) -> Run:
         """Say that nothing more comes; a last line without its end counts only as a mark."""
@@ -66,26 +76,23 @@ class Reader:
             self._mark(line)
         return self.run
 
-    def _take(self, line: bytes) -> None:
-        stripped = line.lstrip(b" ")
-        key = stripped[:_KEY]
-        run = self.run
-        is_frame = self._title_next or not run.started or run.ended or key in _MARKS
-        if is_frame and self._outside(line):
+    def _take(self, line: bytes, key: bytes) -> None:
+        if (not self._inside or key in _MARKS) and self._outside(line):
+            self._inside = self.run.started and not self.run.ended and not self._title_next
             return
+        text = line.decode("latin-1")
         if self._block is not None:
-            if self._block(line[:MAX_LINE].decode("latin-1").rstrip("\r")):
+            if self._block(text):
                 return
             self._block = None
+        stripped = line.lstrip(b" ")
         for beginning, handler in _HANDLERS.get(key, ()):
             if stripped.startswith(beginning):
-                text = line[:MAX_LINE].decode("latin-1").rstrip("\r")
-                self._block = handler(run, text)
+                self._block = handler(self.run, text)
                 return
 
     def _outside(self, line: bytes) -> bool:
         """The frame of a run: banner, start, title, marks; whether the line is done with."""
-        line = line[:MAX_LINE].rstrip(b"\r")
         if self._title_next:
             self._title_next = False
             self.run.title = line.decode("latin-1").strip()

@@ -10,9 +10,13 @@ from crystalmath.codes.crystal.output.numbers import behind, first
 from crystalmath.codes.crystal.output.run import Gap, Geometry, Point, Run, Test
 
 _POINT: Final = re.compile(r"OPTIMIZATION - POINT +(\d+)")
-_TEST: Final = re.compile(r"(MAX|RMS) (GRADIENT|DISPLAC\.) +(\S+) +THRESHOLD +(\S+)")
 _END: Final = re.compile(r"\* OPT END - (\w+) *\* E\(AU\): +(\S+) +POINTS +(\d+)")
-_WORDS: Final = {"GRADIENT": "gradient", "DISPLAC.": "displacement"}
+_NAMES: Final = {
+    ("MAX", "GRADIENT"): "max_gradient",
+    ("RMS", "GRADIENT"): "rms_gradient",
+    ("MAX", "DISPLAC."): "max_displacement",
+    ("RMS", "DISPLAC."): "rms_displacement",
+}
 MAX_POINTS: Final = 10_000
 KEPT_GEOMETRIES: Final = 2
 """Atoms are kept of the last geometries; of earlier ones the cell and the energy."""
@@ -37,11 +41,12 @@ def _on_point(run: Run, line: str) -> None:
     else:
         point.geometry = run.geometry
     run.points.append(point)
-    del run.points[:-MAX_POINTS]
-    for earlier in run.points[1:-KEPT_GEOMETRIES][-1:]:
-        if earlier.geometry is not None:
-            earlier.geometry.atoms = []
-            earlier.geometry.complete = False
+    if len(run.points) > 2 * MAX_POINTS:
+        del run.points[:-MAX_POINTS]
+    if len(run.points) > KEPT_GEOMETRIES + 1:
+        earlier = run.points[-KEPT_GEOMETRIES - 1].geometry
+        if earlier is not None and earlier is not run.geometry:
+            earlier.forget_atoms()
 
 
 @at("TOTAL ENERGY(")
@@ -53,16 +58,17 @@ def _on_energy(run: Run, line: str) -> None:
 
 @at("MAX GRADIENT", "RMS GRADIENT", "MAX DISPLAC.", "RMS DISPLAC.")
 def _on_test(run: Run, line: str) -> None:
-    found = _TEST.search(line)
-    if found is None:
+    words = line.split()
+    if len(words) < 5 or words[3] != "THRESHOLD":
         return
     if not run.points:
         # Where the first point has no heading of its own.
         run.points.append(Point(1, geometry=run.geometry))
-    value, threshold = first(found[3]), first(found[4])
-    if value is not None and threshold is not None:
-        name = f"{found[1].lower()}_{_WORDS[found[2]]}"
-        run.points[-1].tests[name] = Test(value, threshold)
+    try:
+        value, threshold = float(words[2]), float(words[4])
+    except ValueError:  # stars: the number did not fit its columns
+        return
+    run.points[-1].tests[_NAMES[words[0], words[1]]] = Test(value, threshold)
 
 
 @at("* OPT END - ")

@@ -5,6 +5,7 @@ Filled by the handlers of ``lines``; energies in hartree, lengths in Å, angles 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -40,6 +41,18 @@ class Atom:
     irreducible: bool
 
 
+_ATOM: Final = re.compile(r"^ *\d+ ([TF]) +(\d+) *[A-Z]{0,2} ")
+_PLACE: Final = re.compile(r"[-+]?\d+\.\d+E[-+]\d+")
+
+
+def _atom(row: str) -> Atom | None:
+    found, place = _ATOM.match(row), _PLACE.findall(row)
+    if found is None or len(place) != 3:
+        return None
+    x, y, z = (float(value) for value in place)
+    return Atom(int(found[2]), (x, y, z), found[1] == "T")
+
+
 @dataclass(slots=True)
 class Geometry:
     """One printed geometry: the primitive cell, and the conventional one behind it.
@@ -48,8 +61,8 @@ class Geometry:
     ----------
     centring
         Code of the centring; 1 where the primitive cell is the conventional one.
-    complete
-        All its atoms were read.
+    rows
+        The lines of its atoms, read when they are needed: of most geometries they are not.
     shortest
         Distance to the nearest neighbour, of the table of neighbours behind it (Å).
     """
@@ -59,10 +72,24 @@ class Geometry:
     centring: int | None = None
     n_asymmetric: int | None = None
     n_atoms: int | None = None
-    atoms: list[Atom] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
     vectors: list[Vector] = field(default_factory=list)
-    complete: bool = False
     shortest: float | None = None
+
+    @property
+    def atoms(self) -> list[Atom]:
+        """The atoms whose line could be read."""
+        found = (_atom(row) for row in self.rows)
+        return [atom for atom in found if atom is not None]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all its atoms were read."""
+        return self.n_atoms is not None and len(self.rows) == self.n_atoms
+
+    def forget_atoms(self) -> None:
+        """Keep the cell alone."""
+        self.rows = []
 
 
 @dataclass(slots=True)

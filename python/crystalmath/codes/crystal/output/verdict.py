@@ -39,6 +39,13 @@ class _Failed:
     status: Status = "failed"
 
 
+_STOPPED: Final = _Failed(
+    "walltime",
+    "stopped shortly before its time limit; what a restart needs was collected",
+    _MORE_TIME,
+)
+
+
 def status_of(run: Run, error: str | None = None) -> Status:
     """``completed``, ``failed`` or ``incomplete``, by the output alone."""
     failed = _failed(run, error)
@@ -88,17 +95,10 @@ def _verdict(
     if failed is not None and failed.status == "failed":
         return _refusal(failed.reason, failed)
     if failed is not None and directory is not None and _was_stopped(directory):
-        return Verdict(
-            completed=False,
-            reason="walltime",
-            message="stopped shortly before its time limit; what a restart needs was collected",
-            hint=_MORE_TIME,
-        )
-    if by_end is not None:
-        return by_end
-    if failed is None:
-        return Verdict(completed=True)
-    return _refusal(None if alone else "crashed", failed)
+        return _refusal("walltime", _STOPPED)
+    if by_end is None and failed is not None:
+        return _refusal(None if alone else "crashed", failed)
+    return by_end or Verdict(completed=True)
 
 
 def _refusal(reason: str | None, failed: _Failed) -> Verdict:
@@ -111,9 +111,7 @@ def _failed(run: Run, error: str | None) -> _Failed | None:
         return _by_error(run, line)
     if not run.ended:
         where = "the output stops before its end" if run.started else "the program did not begin"
-        return _Failed(
-            None, where, "look at the end of the output, and run it again", "incomplete"
-        )
+        return _Failed(None, where, "look at the end of the output, and run it again", "incomplete")
     return _unconverged(run)
 
 

@@ -1,2 +1,3 @@
 """Placeholder."""
+
 STOPPED = "stopped before the time limit"
