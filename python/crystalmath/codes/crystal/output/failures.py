@@ -35,24 +35,24 @@ _KNOWN: Final[tuple[tuple[str, str, str], ...]] = (
         r"INCONSISTENT ITOL SIZE",
         "input_rejected",
         (
-            "the guess (GUESSP, fort.20) was written with other tolerances: leave GUESSP out, or give "
-            "TOLINTEG the values of the run that wrote it"
+            "the guess (GUESSP, fort.20) was written with other tolerances: leave GUESSP out, or "
+            "give TOLINTEG the values of the run that wrote it"
         ),
     ),
     (
         r"NOT NEUTRAL",
         "input_rejected",
         (
-            "the electrons of the basis set do not add up to the nuclear charges: check the occupations"
-            " (CHE), and NAT above 200 where the basis set has an effective core potential"
+            "the electrons of the basis set do not add up to the nuclear charges: check the "
+            "occupations, and NAT above 200 where the basis set has an effective core potential"
         ),
     ),
     (
         r"LINEARLY DEPENDENT|CHOLSK",
         "input_rejected",
         (
-            "the basis set is linearly dependent in this cell: take out or contract its most diffuse "
-            "functions"
+            "the basis set is linearly dependent in this cell: take out or contract its most "
+            "diffuse functions"
         ),
     ),
     (

@@ -14,6 +14,7 @@ from crystalmath.codes.crystal.output.failures import explain
 from crystalmath.codes.crystal.output.results import build_results, kind_of, reference_scf
 from crystalmath.codes.crystal.output.run import Run
 from crystalmath.codes.crystal.run.script import STOPPED
+from crystalmath.codes.crystal.run.staging import ON_FAILURE
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.tail import read_tail
 from crystalmath.services.ports import EndReceipt, Verdict
@@ -21,7 +22,6 @@ from crystalmath.services.ports import EndReceipt, Verdict
 Status = Literal["completed", "failed", "incomplete"]
 
 _MACHINE: Final = frozenset({"disk_full", "out_of_memory", "did_not_start"})
-_ERROR_FILES: Final = ("fort.87", "ERROR", "ERROR.*")
 _MORE_TIME: Final = (
     "`jobs.continue` goes on from what was saved; give it more time: `resources.walltime_s`"
 )
@@ -53,7 +53,12 @@ def status_of(run: Run, error: str | None = None) -> Status:
 
 
 def judge_run(
-    run: Run, *, end: EndReceipt | None, directory: Path | None, alone: bool = False
+    run: Run,
+    *,
+    end: EndReceipt | None,
+    directory: Path | None,
+    place: Path | None = None,
+    alone: bool = False,
 ) -> Verdict:
     """Judge a run.
 
@@ -63,10 +68,12 @@ def judge_run(
         How the program ended; None when nobody saw it.
     directory
         The job directory; None for an output without one.
+    place
+        Where the output lies in it, with the program's error files.
     alone
         It is judged by itself: nothing is said about why an output stops before its end.
     """
-    error = None if directory is None else error_beside(directory)
+    error = None if place is None else error_beside(place)
     failed = _failed(run, error)
     results = build_results(run, "completed" if failed is None else failed.status)
     verdict = _verdict(failed, end, directory, alone=alone)
@@ -138,8 +145,8 @@ def _unconverged(run: Run) -> _Failed | None:
                 f"the SCF{which} did not converge in {scf.cycles} cycles",
                 _SCF_HINT,
             )
-    scf = reference_scf(run, kind)
-    if kind != "properties" and scf is not None and scf.converged is None:
+    reference = reference_scf(run, kind)
+    if kind != "properties" and reference is not None and reference.converged is None:
         return _Failed(
             "not_converged", "the output has no converged SCF", "look at the end of the output"
         )
@@ -148,7 +155,7 @@ def _unconverged(run: Run) -> _Failed | None:
 
 def error_beside(directory: Path) -> str | None:
     """The error line of fort.87 or an ERROR file: it counts like one in the output."""
-    paths = [path for pattern in _ERROR_FILES for path in sorted(directory.glob(pattern))]
+    paths = [path for pattern in ON_FAILURE for path in sorted(directory.glob(pattern))]
     for path in paths[:20]:
         for line in read_tail(path).splitlines():
             if line.startswith((" ERROR ****", "ERROR ****")):
