@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -105,6 +106,7 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
+            CrystalAdapter(),
             EspressoAdapter(),
             ForcesAdapter(
                 provider,

@@ -17,6 +17,9 @@ from crystalmath.services.ports import EndReceipt, InputFile
 from crystalmath.services.ports_shell import Got, ShellFacts
 from crystalmath.services.ports_store import Move, NewJob, Row
 
+LAUNCHER_VARIABLE = "CRYSTALMATH_LAUNCHER"
+"""Tells a program that starts its processes itself what to put before each; empty for one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterRecord:
@@ -196,6 +199,8 @@ class Work:
         The code's program, without a launcher.
     resources
         The fields of ``contract.jobs.Resources``.
+    starts_processes
+        See ``Prepared``.
     """
 
     uuid: str
@@ -203,6 +208,7 @@ class Work:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     resources: Mapping[str, Any]
+    starts_processes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

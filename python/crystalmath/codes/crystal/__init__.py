@@ -1,1 +1,1 @@
-"""CRYSTAL: its decks (``.d12``), geometry files (``.gui``) and properties decks (``.d3``)."""
+"""CRYSTAL23: decks (``.d12``, ``.d3``) written, read and checked; runs; outputs read and judged."""

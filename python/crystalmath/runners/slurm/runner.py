@@ -83,6 +83,7 @@ class SlurmRunner(RemoteHost):
                 launcher=record.launcher,
                 env=work.env,
                 setup_commands=record.setup_commands,
+                starts_processes=work.starts_processes,
             ),
         )
 
