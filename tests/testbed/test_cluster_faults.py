@@ -135,14 +135,11 @@ def test_an_end_that_the_queue_never_showed(bench: ClusterBench) -> None:
     """Found in the accounting; and by the receipt of the job, where that is stopped as well."""
     with forgetful():
         known = bench.send("sleep 1", resources=LIMIT)
-        reach(bench, lambda: bench.state(known) == "SUBMITTED")
-        wait_until_forgotten(ident(bench, known))
-        assert bench.state(known) == "SUBMITTED"
+        hand_over_unseen(bench, known)
         assert finish(bench, known) == ["COMPLETED"]
         with stopped("dbd"):
             receipt = bench.send("sleep 1; exit 3", resources=LIMIT)
-            reach(bench, lambda: bench.state(receipt) == "SUBMITTED")
-            wait_until_forgotten(ident(bench, receipt))
+            hand_over_unseen(bench, receipt)
             assert finish(bench, receipt) == ["FAILED"]
             assert bench.store.row(receipt)["reason"] == "crashed"
     for job in (known, receipt):
