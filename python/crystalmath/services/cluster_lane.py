@@ -260,9 +260,9 @@ class Lane:
             names = dict.fromkeys((*_LOGS, *([output] if output else ())))
             there = remotes[row["id"]].directory
             wanted += [(f"{there}/{name}", here / name) for name in names]
-        runner.follow(wanted, _FOLLOW_BYTES)
+        came = runner.follow(wanted, _FOLLOW_BYTES)
         self._follow_at = now + self._parts.timing.follow_s * (1 if is_watched else 5)
-        for row in running:
+        for row in running if came else ():
             self._progress(row)
 
     def _output(self, job_id: int) -> str | None:

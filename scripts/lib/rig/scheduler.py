@@ -54,8 +54,8 @@ class ScriptedScheduler:
         (root / "bin").mkdir(parents=True)
         self._write("running", str(running))
         self.let_start(0)
-        for name in ("queue", "asked", "answered"):
-            self._write(name, "")
+        self._write("queue", "")
+        self.forget()
         for name, body in _COMMANDS.items():
             text = (_PREFACE + body).replace("HERE", str(root)).replace("SEP", _SEPARATOR)
             text = text.replace("AT", str(SUBMITTED_AT)).replace("FIRST", str(first_id))
@@ -83,6 +83,11 @@ class ScriptedScheduler:
             self._write("hang", "")
         else:
             (self.root / "hang").unlink()
+
+    def forget(self) -> None:
+        """Begin to write down anew who asks."""
+        for name in ("asked", "answered"):
+            self._write(name, "")
 
     def asked(self, *commands: str) -> list[float]:
         """When these commands were asked, in seconds since 1970."""
