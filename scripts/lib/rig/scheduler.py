@@ -17,7 +17,7 @@ cd HERE || exit 1
 echo "$(date +%s.%N) ${0##*/}" >> asked
 """
 _SQUEUE: Final = """
-if [ -e hang ]; then exec sleep 3600; fi
+while [ -e hang ]; do sleep 0.2; done
 while [ "$1" != -o ]; do shift; done
 read -r n < running; read -r more < starting; n=$((n + more)); echo "$n" > running
 awk -F '\\t' -v tag="${2%%SEP*}" -v user="$(id -un)" -v running="$n" 'BEGIN { OFS = "SEP" }
@@ -97,6 +97,10 @@ class ScriptedScheduler:
     def answered(self) -> list[float]:
         """When squeue had printed its rows."""
         return [float(line.split()[0]) for line in self._lines("answered")]
+
+    def shown_running(self) -> int:
+        """How many jobs ran by the last answer of squeue."""
+        return int(self._lines("answered")[-1].split()[1])
 
     def _lines(self, name: str) -> list[str]:
         return (self.root / name).read_text(encoding="utf-8").splitlines()
