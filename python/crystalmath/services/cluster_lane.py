@@ -31,6 +31,7 @@ from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_files import REMOTE_LOG_FILES
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import (
+    IDS_PER_CANCEL,
     Cluster,
     ClusterRunner,
     ClusterStore,
@@ -219,14 +220,16 @@ class Lane:
             if now - self._cancel_sent.get(row["id"], -1e12) < self._parts.timing.cancel_every_s:
                 continue
             self._cancel_sent[row["id"]] = now
-            told = steps.cancel(row, remotes[row["id"]])
-            if told is not None:
-                wanted.append(told)
-        if wanted and self.polls.may_ask(by_user=True):
-            said = runner.cancel(wanted)
-            for job_id in ids_of(wanted):
-                if said.get(job_id) == "not_done":
-                    self._cancel_sent.pop(job_id, None)
+            sent = steps.cancel(row, remotes[row["id"]])
+            if sent is not None:
+                wanted.append(sent)
+        calls = self.polls.may_ask_up_to(-(-len(wanted) // IDS_PER_CANCEL), by_user=True)
+        told = wanted[: calls * IDS_PER_CANCEL]
+        said = runner.cancel(told) if told else {}
+        for job_id in ids_of(wanted):
+            if said.get(job_id, "not_done") == "not_done":
+                self._cancel_sent.pop(job_id, None)
+        if told:
             self.polls.expect_news(cluster.record.min_poll_s)
 
     def _collect(self, steps: ClusterSteps, remote: RemoteJob, row: Row) -> None:
@@ -260,9 +263,9 @@ class Lane:
             names = dict.fromkeys((*_LOGS, *([output] if output else ())))
             there = remotes[row["id"]].directory
             wanted += [(f"{there}/{name}", here / name) for name in names]
-        runner.follow(wanted, _FOLLOW_BYTES)
+        came = runner.follow(wanted, _FOLLOW_BYTES)
         self._follow_at = now + self._parts.timing.follow_s * (1 if is_watched else 5)
-        for row in running:
+        for row in running if came else ():
             self._progress(row)
 
     def _output(self, job_id: int) -> str | None:
@@ -344,6 +347,7 @@ class Lane:
             directories=parts.directories,
             clock=parts.clock,
             max_retrieve_mib=cluster.record.max_retrieve_mib,
+            may_ask=self.polls.may_ask,
         )
         return ClusterSteps(
             jobs=parts.jobs,
@@ -353,6 +357,7 @@ class Lane:
             collecting=collecting,
             clock=parts.clock,
             version=parts.version,
+            may_ask=self.polls.may_ask,
         )
 
 

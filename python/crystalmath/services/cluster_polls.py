@@ -19,6 +19,7 @@ from crystalmath.domain.states import JobState
 from crystalmath.services.cluster_look import Looked, change_of, in_poll
 from crystalmath.services.cluster_steps import watched
 from crystalmath.services.ports_cluster import (
+    IDS_PER_QUESTION,
     Cluster,
     ClusterRecord,
     ClusterRunner,
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 
 TRACKED: Final[tuple[JobState, ...]] = ("SUBMITTED", "RUNNING", "CANCELLING")
 USER_RESERVE: Final = 8
+SPARE_FOR_POLLS: Final = 4
+"""Questions about single jobs leave so many: a poll asks for all of them."""
 COMMIT_AT_ONCE: Final = 500
 """Jobs in one transaction: a poll in which thousands change must not hold up all other writers."""
 _NEVER: Final = -1e12
@@ -69,6 +72,7 @@ class Polls:
         self._floor_s = 10.0
         self.queries = TokenBucket(30, 10, USER_RESERVE)
         self._looking = threading.Lock()
+        self._counting = threading.Lock()
         self._poll_failures = 0
         self._poll_at = 0.0
         self._quiet_since = 0.0
@@ -95,9 +99,16 @@ class Polls:
         self._quiet_since = self._clock()
         self._poll_at = min(self._poll_at, self._clock() + within_s)
 
-    def may_ask(self, *, by_user: bool) -> bool:
-        """Whether the budget allows another question."""
-        return self.queries.take(self._clock(), by_user=by_user)
+    def may_ask(self, n: int = 1, *, by_user: bool = False) -> bool:
+        """Whether the budget allows so many more questions; leaves what the next polls need."""
+        with self._counting:
+            spare = 0.0 if by_user else SPARE_FOR_POLLS
+            return self.queries.take(self._clock(), n=n, by_user=by_user, spare=spare)
+
+    def may_ask_up_to(self, n: int, *, by_user: bool) -> int:
+        """How many more questions the budget allows, of so many."""
+        with self._counting:
+            return self.queries.take_up_to(self._clock(), n, by_user=by_user)
 
     def look(
         self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool = False, wide: bool = False
@@ -119,7 +130,7 @@ class Polls:
             poll = self.last_poll
             if poll is not None and poll.at >= asked_at and not wide:
                 return poll, []
-            if not self.queries.take(self._clock(), by_user=by_user):
+            if not self.may_ask_up_to(1, by_user=by_user):
                 self._poll_at = self._clock() + self.queries.wait_s(self._clock())
                 return self.last_poll, []
             return self._look(cluster, runner, by_user=by_user, wide=wide)
@@ -216,10 +227,11 @@ class Polls:
         is_early = now - self._history_at < self._history_every_s
         if not jobs or (is_early and not by_user):
             return {}
-        if not self.queries.take(now, by_user=by_user):
+        allowed = self.may_ask_up_to(-(-len(jobs) // IDS_PER_QUESTION), by_user=by_user)
+        if not allowed:
             return {}
         self._history_at = now
-        found, trouble = runner.history(jobs)
+        found, trouble = runner.history(jobs[: allowed * IDS_PER_QUESTION])
         if trouble is not None:
             log.info("the accounting says nothing", extra={"said": trouble})
         return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.domain.states import JobState
@@ -261,6 +261,11 @@ class Unknown:
     at_work: bool = False
     claimed: bool = True
 
+
+IDS_PER_QUESTION: Final = 200
+"""Jobs that one question to the accounting may name; more are asked in several."""
+IDS_PER_CANCEL: Final = 100
+"""Jobs that one scancel may name."""
 
 Outcome = Accepted | Rejected | Wait | Unknown
 CancelOutcome = Literal["asked", "already_ending", "not_done"]

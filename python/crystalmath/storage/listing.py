@@ -15,7 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Float, and_, bindparam, func, 
 from crystalmath.services.ports_store import SUMMARY_COLUMNS, Page, Query
 from crystalmath.storage.tables import jobs
 
-_REV = text("SELECT value FROM counters WHERE name = 'rev'")
+REV = "SELECT value FROM counters WHERE name = 'rev'"
+_REV = text(REV)
 _NOW = bindparam("now", type_=Float)
 
 

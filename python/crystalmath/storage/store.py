@@ -26,6 +26,7 @@ from crystalmath.services.ports_store import (
 from crystalmath.storage import listing, queue, reserve, single
 from crystalmath.storage.engine import (
     database_errors,
+    driver_of,
     ensure_private,
     journal_mode_for,
     open_engine,
@@ -214,7 +215,8 @@ class JobStore:
     def rev(self) -> int:
         """See ``Store.rev``."""
         with self.reading() as connection:
-            return listing.revision(connection)
+            # One value needs no transaction.
+            return int(driver_of(connection).execute(listing.REV).fetchone()[0])
 
     def page(self, query: Query, is_known: Callable[[int, int], bool] | None = None) -> Page:
         """See ``Store.page``."""

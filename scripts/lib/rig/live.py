@@ -127,6 +127,7 @@ def _seen(scheduler: ScriptedScheduler) -> dict[int, Observation]:
     poll = read_queue(Ran(rc=0, out=done.stdout, err=done.stderr, complete=True), _TAG)
     if poll.rejects:
         raise ValueError(f"rows of the scripted squeue are not understood: {poll.rejects[:1]}")
+    scheduler.forget()
     return of_queue(poll.rows, 1, float(SUBMITTED_AT))
 
 

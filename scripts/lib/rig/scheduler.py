@@ -17,7 +17,7 @@ cd HERE || exit 1
 echo "$(date +%s.%N) ${0##*/}" >> asked
 """
 _SQUEUE: Final = """
-if [ -e hang ]; then exec sleep 3600; fi
+while [ -e hang ]; do sleep 0.2; done
 while [ "$1" != -o ]; do shift; done
 read -r n < running; read -r more < starting; n=$((n + more)); echo "$n" > running
 awk -F '\\t' -v tag="${2%%SEP*}" -v user="$(id -un)" -v running="$n" 'BEGIN { OFS = "SEP" }
@@ -54,8 +54,8 @@ class ScriptedScheduler:
         (root / "bin").mkdir(parents=True)
         self._write("running", str(running))
         self.let_start(0)
-        for name in ("queue", "asked", "answered"):
-            self._write(name, "")
+        self._write("queue", "")
+        self.forget()
         for name, body in _COMMANDS.items():
             text = (_PREFACE + body).replace("HERE", str(root)).replace("SEP", _SEPARATOR)
             text = text.replace("AT", str(SUBMITTED_AT)).replace("FIRST", str(first_id))
@@ -84,6 +84,11 @@ class ScriptedScheduler:
         else:
             (self.root / "hang").unlink()
 
+    def forget(self) -> None:
+        """Begin to write down anew who asks."""
+        for name in ("asked", "answered"):
+            self._write(name, "")
+
     def asked(self, *commands: str) -> list[float]:
         """When these commands were asked, in seconds since 1970."""
         lines = [line.split() for line in self._lines("asked")]
@@ -92,6 +97,10 @@ class ScriptedScheduler:
     def answered(self) -> list[float]:
         """When squeue had printed its rows."""
         return [float(line.split()[0]) for line in self._lines("answered")]
+
+    def shown_running(self) -> int:
+        """How many jobs ran by the last answer of squeue."""
+        return int(self._lines("answered")[-1].split()[1])
 
     def _lines(self, name: str) -> list[str]:
         return (self.root / name).read_text(encoding="utf-8").splitlines()

@@ -24,6 +24,7 @@ from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.queue import QueueRow, queue_command, read_queue
 from crystalmath.services.cluster_key import key_of
 from crystalmath.services.ports_cluster import (
+    IDS_PER_CANCEL,
     CancelOutcome,
     Found,
     Outcome,
@@ -163,8 +164,8 @@ class SlurmRunner(RemoteHost):
     def cancel_ids(self, ids: Sequence[str]) -> dict[str, CancelOutcome]:
         """See ``Scheduler.cancel_ids``."""
         found: dict[str, CancelOutcome] = {}
-        for at in range(0, len(ids), control.MAX_IDS):
-            some = ids[at : at + control.MAX_IDS]
+        for at in range(0, len(ids), IDS_PER_CANCEL):
+            some = ids[at : at + IDS_PER_CANCEL]
             [command] = control.cancel_commands(some, self._record.slurm_cluster)
             found |= control.read_cancel(self._ask(command), some)
         return found
