@@ -67,7 +67,7 @@ def run(count: int, seed: int, say: Say) -> Outcome:
 def keep(place: Place, seed: int) -> Path:
     """Copy what tells of a failure to where it stays."""
     kept = Path(tempfile.mkdtemp(prefix=f"cm-soak-cluster-{seed}-"))
-    shutil.copytree(place.data_dir, kept / "data", ignore=shutil.ignore_patterns("*.sock"))
+    shutil.copytree(place.data_dir, kept / "data")
     shutil.copytree(place.log_path.parent, kept / "log")
     return kept
 
