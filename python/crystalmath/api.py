@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -47,6 +48,7 @@ from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
+from crystalmath.services.materials import MaterialsService
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_forces import ReadyEnvironment
@@ -58,6 +60,7 @@ from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.storage.clusters import SqliteClusterStore
+from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
@@ -75,6 +78,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "clusters": ClustersService,
     "slurm": SlurmService,
     "forces": ForcesService,
+    "materials": MaterialsService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
@@ -102,6 +106,7 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
+            CrystalAdapter(),
             EspressoAdapter(),
             ForcesAdapter(
                 provider,
@@ -167,7 +172,9 @@ class CrystalController:
             WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
             cores,
             ClusterDesk(self._clusters, self._runners.of),
+            materials := SqliteMaterialStore(self._store),
         )
+        self.materials = MaterialsService(desk.structures, materials, server.run_worker, time.time)
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
@@ -177,6 +184,7 @@ class CrystalController:
                 clock=time.time,
                 wake=self._wake,
                 end_unrecorded=self._pump.end_unrecorded,
+                encode=server.encode,
             )
         )
         self.clusters = ClustersService(
@@ -213,7 +221,7 @@ class CrystalController:
                 provider=provider,
                 pool=self._pool,
                 hub=server.hub,
-                read=desk.read_structure,
+                read=desk.structures.read,
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
                 fingerprints=fingerprints,

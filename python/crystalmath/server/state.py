@@ -39,6 +39,7 @@ from crystalmath.contract.system import (
 from crystalmath.errors import Conflict, CrystalMathError, ProtocolMismatch
 from crystalmath.server.router import Router
 from crystalmath.server.settings import KEYS, Settings, value_of
+from crystalmath.server.strict_json import encode
 from crystalmath.server.transport import Transport
 from crystalmath.services.events import EventHub
 
@@ -243,6 +244,10 @@ class ServerState:
         """Tell whoever waits for the start what it is busy with."""
         _log.info("starting: %s", text)
         self._progress(text)
+
+    def encode(self, value: Mapping[str, Any]) -> bytes:
+        """JSON as it goes over the wire."""
+        return encode(value)
 
     def run_worker(self, function: str, kwargs: Mapping[str, Any], deadline_s: float) -> Any:
         """Run an allow-listed ``module:function`` in a warm worker process."""
