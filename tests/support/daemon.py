@@ -193,6 +193,7 @@ class Daemon:
             "XDG_STATE_HOME": str(self.state),
             "XDG_CONFIG_HOME": str(self.config),
             "CRYSTALMATH_DATA_DIR": str(self.data),
+            "CRYSTALMATH_START_TIMEOUT": f"{PATIENCE_S:g}",
             "TEST_DAEMON_MARK": self.mark,
         }
         for name, value in (env or {}).items():
