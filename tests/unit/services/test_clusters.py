@@ -38,6 +38,9 @@ class NoWays:
     def login(self, record: ClusterRecord, ask: Ask) -> None:
         raise AssertionError(record, ask)
 
+    def connection(self, record: ClusterRecord) -> None:
+        return None
+
     def reset(self, record: ClusterRecord) -> None:
         return None
 
