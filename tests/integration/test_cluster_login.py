@@ -54,7 +54,7 @@ def test_a_password_and_a_code_are_found_nowhere(daemon: Daemon, tmp_path: Path)
         assert told
         assert places_of([PASSWORD, WRONG, CODE], daemon, listener) == []
     listener.close()
-    rows = daemon.call("system.status")["data"]["clusters"]
+    rows = daemon.call("system.status")["clusters"]
     assert [row["name"] for row in rows] == ["maple"]
-    checks = daemon.call("system.doctor")["data"]["checks"]
+    checks = daemon.call("system.doctor")["checks"]
     assert [one["ok"] for one in checks if one["name"] == "cluster maple"] == [True]

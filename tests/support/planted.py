@@ -51,10 +51,8 @@ class Listener:
 def places_of(secrets: Iterable[str], daemon: Daemon, listener: Listener) -> list[str]:
     """Where one of the secrets is found: files of the daemon, processes, what a client heard."""
     wanted = [secret.encode() for secret in secrets]
-    found = []
-    for path in sorted(daemon.root.rglob("*")):
-        if path.is_file() and any(secret in path.read_bytes() for secret in wanted):
-            found.append(str(path))
+    files = (path for path in sorted(daemon.root.rglob("*")) if path.is_file())
+    found = [str(path) for path in files if any(one in path.read_bytes() for one in wanted)]
     processes = Path("/proc").glob("[0-9]*")
     shown = (place for process in processes for place in _shown(process, wanted))
     found.extend(map(str, shown))
