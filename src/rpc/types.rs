@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "5d3d1a941916e92b24ceff055ec22dde413debd1a081ab29b5d75229522c78fa";
+pub const SCHEMA_SHA256: &str = "171942a4e1a2387a8efc5d57df35e68f5fb1108fcdf0bc6a25904ce5d57cb851";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -586,7 +586,7 @@ pub const METHODS: &[MethodInfo] = &[
         60.0,
         true,
         false,
-        "Check daemon, paths, database, disk and codes, each on its own.",
+        "Check daemon, database, disk, codes and clusters, each on its own.",
     ),
     MethodInfo::new(
         "system.hello",
@@ -893,6 +893,16 @@ words! {
         Active = "active",
         Inactive = "inactive",
         Error = "error",
+    }
+}
+
+words! {
+    /// Words of `state` of [`ConnectionView`].
+    ConnectionViewState {
+        Ok = "ok",
+        BackingOff = "backing_off",
+        Open = "open",
+        NeedsUser = "needs_user",
     }
 }
 
@@ -1281,6 +1291,12 @@ pub enum Event {
     /// Counters alone are no change: who wants them asks `forces.workers`.
     #[serde(rename = "worker")]
     Worker(Box<WorkerChanged>),
+    /// A cluster is new or described anew, or something was learned of it: health, age of data.
+    #[serde(rename = "cluster")]
+    Cluster(Box<ClusterChanged>),
+    /// A cluster was forgotten.
+    #[serde(rename = "cluster_removed")]
+    ClusterRemoved(ClusterRemoved),
     /// Something was missed: read everything again that the topics are about.
     #[serde(rename = "resync")]
     Resync(Resync),
@@ -1529,12 +1545,34 @@ pub struct ClientEnvironment {
     pub ssh_auth_sock: Option<String>,
 }
 
+/// A cluster is new or described anew, or something was learned of it: health, age of data.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterChanged {
+    /// clusters.
+    pub topic: String,
+    /// The cluster as it is now.
+    pub cluster: ClusterView,
+}
+
 /// Params of `clusters.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterIdParams {
     /// Name or number of the cluster.
     pub id: Value,
+}
+
+/// A cluster was forgotten.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterRemoved {
+    /// clusters.
+    pub topic: String,
+    /// Number it had.
+    pub id: i64,
+    /// Name it had.
+    pub name: String,
 }
 
 /// What `clusters.test` found, each part by itself; nothing was changed.
@@ -1627,6 +1665,10 @@ pub struct ClusterView {
     pub polled_at: Option<String>,
     /// What `clusters.test` found.
     pub probe: Map<String, Value>,
+    /// Null on this machine, and before the first connection.
+    pub connection: Option<ConnectionView>,
+    /// What looks wrong in the description; said when it is made or changed.
+    pub warnings: Vec<String>,
 }
 
 /// What stands beside the rows of `clusters.list`.
@@ -1715,6 +1757,19 @@ pub struct ConfigResult {
     pub present: bool,
     /// Every setting of the daemon.
     pub entries: Vec<ConfigEntry>,
+}
+
+/// How the connection to a cluster's host does.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConnectionView {
+    /// `backing_off`: tried again at `next_try_at`; `open`: the same after many failures;
+    /// `needs_user`: refused, and nothing is tried again without a user.
+    pub state: ConnectionViewState,
+    /// Failures in a row.
+    pub failures: i64,
+    /// When it is tried again.
+    pub next_try_at: Option<String>,
 }
 
 /// Params of `jobs.continue`.
@@ -4751,7 +4806,7 @@ pub mod calls {
         type Reply = Reply<ConfigResult>;
     }
 
-    /// `system.doctor`: Check daemon, paths, database, disk and codes, each on its own.
+    /// `system.doctor`: Check daemon, database, disk, codes and clusters, each on its own.
     pub enum SystemDoctor {}
 
     impl Call for SystemDoctor {

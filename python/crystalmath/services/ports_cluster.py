@@ -121,6 +121,16 @@ class JobChange:
     evidence: tuple[Observation, ...] = ()
 
 
+class ClusterChanges(Protocol):
+    """Who wants to know what becomes of clusters; implemented by ``services.cluster_view``."""
+
+    def changed(self, cluster: Cluster) -> None:
+        """Called after each commit, in the order of the commits; never waits, never raises."""
+
+    def removed(self, cluster: Cluster) -> None:
+        """The same of one that is forgotten."""
+
+
 class ClusterStore(Protocol):
     """The database as the services of clusters see it; every method is one transaction."""
 

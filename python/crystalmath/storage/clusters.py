@@ -7,7 +7,9 @@ all of them in the order of the commits.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from typing import Any, Final
 
@@ -28,7 +30,13 @@ from sqlalchemy import (
 from crystalmath.domain.evidence import Observation, filled
 from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.errors import Conflict, NotFound
-from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
+from crystalmath.services.ports_cluster import (
+    Cluster,
+    ClusterChanges,
+    ClusterRecord,
+    JobChange,
+    RemoteJob,
+)
 from crystalmath.services.ports_store import NewJob, Row
 from crystalmath.storage import queue
 from crystalmath.storage.engine import driver_of
@@ -50,8 +58,10 @@ _NOT_FETCHED = (jobs.c.state == "CANCELLED") & (remote_jobs.c.collected == 0)
 class SqliteClusterStore:
     """Implements ``services.ports_cluster.ClusterStore``."""
 
-    def __init__(self, store: JobStore) -> None:
+    def __init__(self, store: JobStore, changes: ClusterChanges | None = None) -> None:
         self._store = store
+        self._changes = changes
+        self._telling = threading.Lock()
 
     def clusters(self) -> list[Cluster]:
         """See ``ClusterStore.clusters``."""
@@ -72,28 +82,35 @@ class SqliteClusterStore:
             "created_at": now,
             "updated_at": now,
         }
-        with self._store.writing() as (connection, _):
+        with self._committing() as (connection, told):
             _refuse_name(connection, record.name, None)
             stored = connection.execute(insert(clusters).values(values).returning(clusters))
-            return _cluster(stored.mappings().one())
+            told.append(_cluster(stored.mappings().one()))
+        return told[0]
 
     def change_cluster(self, cluster_id: int, record: ClusterRecord, now: float) -> Cluster:
         """See ``ClusterStore.change_cluster``."""
         values = {"name": record.name, "record_json": encode(asdict(record)), "updated_at": now}
-        with self._store.writing() as (connection, _):
-            before = _one(connection, cluster_id)
+        with self._committing() as (connection, told):
+            before = _one(connection, cluster_id).record
             _refuse_name(connection, record.name, cluster_id)
-            if record.name != before.record.name:
-                _refuse_in_use(connection, before.record.name, "renamed")
+            if record.name != before.name:
+                _refuse_in_use(connection, before.name, "renamed")
+            if record.kind != before.kind:
+                _refuse_in_use(connection, before.name, "made another kind")
             connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
-            return _one(connection, cluster_id)
+            told.append(_one(connection, cluster_id))
+        return told[0]
 
     def delete_cluster(self, cluster_id: int) -> None:
         """See ``ClusterStore.delete_cluster``."""
-        with self._store.writing() as (connection, _):
-            before = _one(connection, cluster_id)
-            _refuse_in_use(connection, before.record.name, "deleted")
-            connection.execute(delete(clusters).where(clusters.c.id == cluster_id))
+        with self._telling:
+            with self._store.writing() as (connection, _):
+                before = _one(connection, cluster_id)
+                _refuse_in_use(connection, before.record.name, "deleted")
+                connection.execute(delete(clusters).where(clusters.c.id == cluster_id))
+            if self._changes is not None:
+                self._changes.removed(before)
 
     def set_health(self, cluster_id: int, **columns: object) -> None:
         """See ``ClusterStore.set_health``."""
@@ -103,8 +120,22 @@ class SqliteClusterStore:
             )
             for name, value in columns.items()
         }
-        with self._store.writing() as (connection, _):
-            connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
+        changing = update(clusters).where(clusters.c.id == cluster_id).values(values)
+        with self._committing() as (connection, told):
+            rows = connection.execute(changing.returning(clusters)).mappings()
+            told += [_cluster(row) for row in rows]
+
+    @contextmanager
+    def _committing(self) -> Iterator[tuple[Connection, list[Cluster]]]:
+        """One transaction; what its body puts into the list is told when it is committed."""
+        told: list[Cluster] = []
+        # Held until it is told, so that the order is that of the commits.
+        with self._telling:
+            with self._store.writing() as (connection, _):
+                yield connection, told
+            if self._changes is not None:
+                for cluster in told:
+                    self._changes.changed(cluster)
 
     def busy_clusters(self) -> list[int]:
         """See ``ClusterStore.busy_clusters``."""

@@ -127,6 +127,12 @@ class SshShells:
         """How a host is doing, without asking it."""
         return self._of(host).pool.health()
 
+    def known_health(self, host: ClusterHost) -> Health | None:
+        """The same of a host that was connected to; None of another one."""
+        with self._lock:
+            known = self._known.get(host.name)
+        return None if known is None or known.host != host else known.pool.health()
+
     def reset(self, host: ClusterHost) -> None:
         """Forget refusals and back-off: the user has changed something."""
         self._of(host).pool.reset()
