@@ -46,7 +46,8 @@ from crystalmath.services.steps import progress_move
 log = logging.getLogger(__name__)
 
 _LOGS: Final = tuple(REMOTE_LOG_FILES.values())
-_AT_ONCE: Final = 200
+_AT_ONCE: Final = 50
+_MOST_OUTPUTS: Final = 10_000
 _STEPS_AT_ONCE: Final = 10
 """Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
 polls must not wait for a thousand of them."""
@@ -102,6 +103,7 @@ class Lane:
         self._failures = 0
         self._contact_at = 0.0
         self._follow_at = 0.0
+        self._followed = 0
         self._cancel_sent: dict[int, float] = {}
         self._outputs: dict[int, str | None] = {}
         self.polls = Polls(
@@ -241,7 +243,8 @@ class Lane:
     def _follow(self, cluster: Cluster, runner: ClusterRunner) -> None:
         """Bring what running jobs have written, for their logs and their progress.
 
-        Those that somebody watches come first, then the oldest.
+        Those that somebody watches each time, then some of the others in turn: a look into the
+        files of hundreds at once would hold up the polls, and the host.
         """
         now, store, name = self._clock(), self._parts.store, cluster.record.name
         if now < self._follow_at:
@@ -250,12 +253,12 @@ class Lane:
         running = [r for r in watched_rows if (r["cluster"], r["state"]) == (name, "RUNNING")]
         is_watched = bool(running)
         ids = {row["id"] for row in running}
-        oldest = store.remote_rows(name, ("RUNNING",), limit=_AT_ONCE)
-        running = [*running, *(row for row in oldest if row["id"] not in ids)][:_AT_ONCE]
+        others = store.remote_rows(name, ("RUNNING",), after=self._followed, limit=_AT_ONCE)
+        self._followed = others[-1]["id"] if len(others) == _AT_ONCE else 0
+        running += [row for row in others if row["id"] not in ids]
         if not running:
             return
         remotes = self._parts.store.remotes([row["id"] for row in running])
-        self._outputs = {job_id: self._outputs[job_id] for job_id in remotes.keys() & self._outputs}
         wanted = []
         for row in running:
             here = self._parts.directories.path(row["uuid"])
@@ -271,6 +274,8 @@ class Lane:
     def _output(self, job_id: int) -> str | None:
         """The file that the code writes to, which never changes."""
         if job_id not in self._outputs:
+            if len(self._outputs) >= _MOST_OUTPUTS:
+                self._outputs.clear()
             self._outputs[job_id] = self._parts.jobs.documents(job_id).prepared.get("output")
         return self._outputs[job_id]
 
