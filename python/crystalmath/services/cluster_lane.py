@@ -51,6 +51,7 @@ _MOST_OUTPUTS: Final = 10_000
 _STEPS_AT_ONCE: Final = 10
 """Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
 polls must not wait for a thousand of them."""
+_NEXT_TURN_S: Final = 0.05
 _FOLLOW_BYTES: Final = 256 * 1024
 
 
@@ -104,6 +105,7 @@ class Lane:
         self._contact_at = 0.0
         self._follow_at = 0.0
         self._followed = 0
+        self._has_more = False
         self._cancel_sent: dict[int, float] = {}
         self._outputs: dict[int, str | None] = {}
         self.polls = Polls(
@@ -169,9 +171,10 @@ class Lane:
 
     def _work(self, cluster: Cluster, runner: ClusterRunner, steps: ClusterSteps) -> None:
         name, store, now = cluster.record.name, self._parts.store, self._clock()
-        for row in store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE):
+        created = store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE)
+        for row in created:
             self._guarded(row, steps.stage)
-        self._hand_over(cluster, steps)
+        handed_over = self._hand_over(cluster, steps)
         if self.polls.is_due() and (
             store.remote_rows(name, TRACKED, limit=1) or self._lost_due(name)
         ):
@@ -184,21 +187,24 @@ class Lane:
         for row in ended:
             remote = remotes[row["id"]]
             self._guarded(row, partial(self._collect, steps, remote))
+        self._has_more = max(len(created), handed_over, len(ended)) >= _STEPS_AT_ONCE
 
-    def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> None:
+    def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> int:
+        """Hand jobs over as far as limits allow; returns how many."""
         name, jobs, store = cluster.record.name, self._parts.jobs, self._parts.store
         startable = jobs.startable(self._clock(), _STEPS_AT_ONCE, name)
         room = cluster.record.max_concurrent
         if startable and room is not None:
             room -= len(store.remote_rows(name, TRACKED, limit=room))
-        for row in startable:
+        for done, row in enumerate(startable):
             if self._stopping.is_set() or (room is not None and room <= 0):
-                return
+                return done
             if not self._submissions.take(self._clock()):
-                return
+                return done
             self._guarded(row, steps.hand_over)
             self.polls.expect_news(cluster.record.min_poll_s)
             room = None if room is None else room - 1
+        return len(startable)
 
     def _cancel_unsent(self, cluster: Cluster, steps: ClusterSteps) -> None:
         """Jobs that were never handed over need no connection to end."""
@@ -315,6 +321,8 @@ class Lane:
     def _wait_s(self, cluster: Cluster) -> float:
         store, name, now = self._parts.store, cluster.record.name, self._clock()
         timing = self._parts.timing
+        if self._has_more:
+            return _NEXT_TURN_S
         waits = [timing.idle_s]
         if store.remote_rows(name, TRACKED, limit=1):
             waits.append(self.polls.wait_s())
@@ -325,7 +333,7 @@ class Lane:
             waits.append(timing.busy_s)
         if store.uncollected(name, 1, now):
             waits.append(timing.busy_s)
-        return max(0.05, min(waits))
+        return max(_NEXT_TURN_S, min(waits))
 
     def _lost_due(self, name: str) -> bool:
         return bool(self._parts.store.remote_rows(name, ("LOST",), due=self._clock(), limit=1))
