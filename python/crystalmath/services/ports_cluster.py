@@ -161,9 +161,10 @@ class ClusterStore(Protocol):
         states: Iterable[JobState],
         *,
         due: float | None = None,
+        after: int = 0,
         limit: int = 100_000,
     ) -> list[Row]:
-        """The oldest rows of a cluster in some states."""
+        """The oldest rows of a cluster in some states, behind a job."""
 
     def rows_of(self, job_ids: Iterable[int]) -> list[Row]:
         """The rows of these jobs, as far as they are there."""

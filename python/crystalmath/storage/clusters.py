@@ -153,10 +153,11 @@ class SqliteClusterStore:
         states: Iterable[JobState],
         *,
         due: float | None = None,
+        after: int = 0,
         limit: int = 100_000,
     ) -> list[Row]:
         """See ``ClusterStore.remote_rows``."""
-        return self._rows(queue.rows_in(list(states), limit, due=due, cluster=name))
+        return self._rows(queue.rows_in(list(states), limit, after, due, name))
 
     def rows_of(self, job_ids: Iterable[int]) -> list[Row]:
         """See ``ClusterStore.rows_of``."""

@@ -20,6 +20,7 @@ from bench.forces import run as forces
 from bench.measure import Ledger, Target
 from bench.report import print_rows, print_targets, write_json
 from bench.scale import run as scale
+from bench.scale import submitting
 from bench.ui import run as ui
 from rig.place import RigError
 
@@ -33,8 +34,9 @@ BENCHMARKS: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
 ON_REQUEST: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "ssh": ssh.run,
     "scale": scale.run,
+    "slurm": submitting.run,
 }
-"""Those that set up servers or take minutes; they run only when named."""
+"""Those that need servers or take minutes; they run only when named."""
 LATER: Final = ("science", "workflows")
 ROUNDS: Final = 11
 
