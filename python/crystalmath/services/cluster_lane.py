@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -169,12 +169,12 @@ class Lane:
         for row in store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE):
             self._guarded(row, steps.stage)
         self._hand_over(cluster, steps)
-        tracked = store.remote_rows(name, TRACKED)
-        if (tracked or self._lost_due(name)) and self.polls.is_due():
+        if self.polls.is_due() and (
+            store.remote_rows(name, TRACKED, limit=1) or self._lost_due(name)
+        ):
             self.polls.look(cluster, runner)
-            tracked = store.remote_rows(name, TRACKED)
-        self._cancel(cluster, runner, steps, tracked)
-        self._follow(runner, [row for row in tracked if row["state"] == "RUNNING"])
+        self._cancel(cluster, runner, steps)
+        self._follow(cluster, runner)
         ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_STEPS_AT_ONCE)
         ended += store.uncollected(name, _STEPS_AT_ONCE, self._clock())
         remotes = store.remotes([row["id"] for row in ended])
@@ -207,16 +207,10 @@ class Lane:
             if remote.scheduler_id is None and remote.handed_over_at is None:
                 self._guarded(row, partial(_cancel_here, steps, remote))
 
-    def _cancel(
-        self,
-        cluster: Cluster,
-        runner: ClusterRunner,
-        steps: ClusterSteps,
-        tracked: Sequence[Row],
-    ) -> None:
+    def _cancel(self, cluster: Cluster, runner: ClusterRunner, steps: ClusterSteps) -> None:
         """Tell the scheduler, again and again, until the end is seen; the wish stays till then."""
         now = self._clock()
-        rows = [row for row in tracked if row["state"] == "CANCELLING"]
+        rows = self._parts.store.remote_rows(cluster.record.name, ("CANCELLING",))
         ids = {row["id"] for row in rows}
         self._cancel_sent = {i: at for i, at in self._cancel_sent.items() if i in ids}
         remotes = self._parts.store.remotes(ids)
@@ -241,16 +235,26 @@ class Lane:
             return
         steps.collecting.collect(row, remote, watched(row, remote))
 
-    def _follow(self, runner: ClusterRunner, running: Sequence[Row]) -> None:
-        """Bring what running jobs have written, for their logs and their progress."""
-        now = self._clock()
-        if not running or now < self._follow_at:
+    def _follow(self, cluster: Cluster, runner: ClusterRunner) -> None:
+        """Bring what running jobs have written, for their logs and their progress.
+
+        Those that somebody watches come first, then the oldest.
+        """
+        now, store, name = self._clock(), self._parts.store, cluster.record.name
+        if now < self._follow_at:
             return
-        is_watched = bool(self._parts.watched_logs() & {row["id"] for row in running})
+        watched_rows = store.rows_of(self._parts.watched_logs())
+        running = [r for r in watched_rows if (r["cluster"], r["state"]) == (name, "RUNNING")]
+        is_watched = bool(running)
+        ids = {row["id"] for row in running}
+        oldest = store.remote_rows(name, ("RUNNING",), limit=_AT_ONCE)
+        running = [*running, *(row for row in oldest if row["id"] not in ids)][:_AT_ONCE]
+        if not running:
+            return
         remotes = self._parts.store.remotes([row["id"] for row in running])
         self._outputs = {job_id: self._outputs[job_id] for job_id in remotes.keys() & self._outputs}
         wanted = []
-        for row in running[:_AT_ONCE]:
+        for row in running:
             here = self._parts.directories.path(row["uuid"])
             output = self._output(row["id"])
             names = dict.fromkeys((*_LOGS, *([output] if output else ())))
@@ -258,7 +262,7 @@ class Lane:
             wanted += [(f"{there}/{name}", here / name) for name in names]
         runner.follow(wanted, _FOLLOW_BYTES)
         self._follow_at = now + self._parts.timing.follow_s * (1 if is_watched else 5)
-        for row in running[:_AT_ONCE]:
+        for row in running:
             self._progress(row)
 
     def _output(self, job_id: int) -> str | None:

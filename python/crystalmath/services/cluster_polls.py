@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from crystalmath.domain.budget import TokenBucket
+from crystalmath.domain.evidence import Observation, is_same
 from crystalmath.domain.polling import interval_s
 from crystalmath.domain.states import JobState
 from crystalmath.services.cluster_look import Looked, change_of, in_poll
@@ -72,6 +73,7 @@ class Polls:
         self._poll_at = 0.0
         self._quiet_since = 0.0
         self._history_at = _NEVER
+        self._calm: dict[int, tuple[int, Observation]] = {}
         self.last_poll: QueuePoll | None = None
         self.last_good: QueuePoll | None = None
 
@@ -126,11 +128,10 @@ class Polls:
         self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool, wide: bool
     ) -> tuple[QueuePoll, list[JobChange]]:
         store, name = self._store, cluster.record.name
-        rows = store.remote_rows(name, TRACKED)
-        rows += store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
+        tracked = store.tracked(name, TRACKED)
+        rows = store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
         if wide:
             rows += store.ended_on_words(name)
-        remotes = store.remotes([row["id"] for row in rows])
         poll = runner.queue(store.next_poll())
         self.last_poll = poll
         if not poll.complete:
@@ -140,6 +141,8 @@ class Polls:
             return poll, []
         self._poll_failures = 0
         self.last_good = poll
+        rows += store.rows_of(self._with_news(tracked, poll))
+        remotes = store.remotes([row["id"] for row in rows])
         known = {
             row["id"]: (row, remotes[row["id"]]) for row in rows if _is_looked_at(row, remotes)
         }
@@ -154,6 +157,24 @@ class Polls:
         healthy = {"polled_at": poll.at, "last_error": None, "unreachable_since": None}
         store.set_health(cluster.id, **healthy)
         return poll, changed
+
+    def _with_news(
+        self, tracked: Mapping[int, tuple[int, int | None]], poll: QueuePoll
+    ) -> list[int]:
+        """The jobs of which a poll says something else than the last one, or which have changed.
+
+        A look at any other would come to what the last one came to: nothing.
+        """
+        news, calm = [], {}
+        for job_id, (rev, ident) in tracked.items():
+            seen = None if ident is None else poll.seen.get(ident)
+            before = self._calm.get(job_id)
+            if seen and before and before[0] == rev and is_same(before[1], seen):
+                calm[job_id] = (rev, seen)
+            elif ident is not None:
+                news.append(job_id)
+        self._calm = calm
+        return news
 
     def _changes(
         self,
@@ -176,12 +197,16 @@ class Polls:
         for job_id, said in self._history(runner, missing, by_user=by_user).items():
             new[job_id] += said
         offset_s = runner.facts().clock_offset_s
-        looked = (
-            Looked(row, remote, before[job_id], new[job_id])
-            for job_id, (row, remote) in known.items()
-        )
-        found = (change_of(one, self._clock(), offset_s) for one in looked)
-        return [change for change in found if change is not None]
+        changes = []
+        for job_id, (row, remote) in known.items():
+            change = change_of(
+                Looked(row, remote, before[job_id], new[job_id]), self._clock(), offset_s
+            )
+            if change is not None:
+                changes.append(change)
+            elif new[job_id] and new[job_id][0].phase in ("waiting", "running"):
+                self._calm[job_id] = (row["rev"], new[job_id][0])
+        return changes
 
     def _history(
         self, runner: ClusterRunner, jobs: Sequence[Watched], *, by_user: bool

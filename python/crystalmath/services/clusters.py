@@ -17,14 +17,25 @@ from crystalmath.contract.clusters import (
     ClusterView,
     CreateClusterParams,
     HostKeyView,
+    LoginParams,
+    LoginResult,
     Removed,
     UpdateClusterParams,
 )
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
-from crystalmath.errors import Conflict, DatabaseError, InvalidParams, NotFound, SshError
+from crystalmath.errors import (
+    Conflict,
+    DatabaseError,
+    InvalidParams,
+    NotFound,
+    NotImplementedYet,
+    SshError,
+)
 from crystalmath.services.cluster_lanes import Lanes
+from crystalmath.services.cluster_logins import Dialogues
 from crystalmath.services.job_view import rfc3339
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, ClusterStore
+from crystalmath.services.ports_shell import Ask
 
 _CLEARED_TO_DEFAULT: Final = (
     "setup_commands", "codes", "launcher", "shell", "min_poll_s", "max_retrieve_mib",
@@ -38,8 +49,19 @@ class Ways(Protocol):
     def accept_host_key(self, record: ClusterRecord, fingerprint: str) -> HostKeyView:
         """Store the key that is offered now, if it has this fingerprint."""
 
+    def login(self, record: ClusterRecord, ask: Ask) -> None:
+        """Connect, with a person to answer.
+
+        Raises
+        ------
+        SshError, InvalidParams, NotImplementedYet
+        """
+
     def reset(self, record: ClusterRecord) -> None:
         """Forget refusals and back-off: the user has changed something."""
+
+    def changed(self, before: ClusterRecord, after: ClusterRecord | None) -> None:
+        """The record is another one, or gone: what was answered on its way is forgotten."""
 
 
 class Examiner(Protocol):
@@ -69,6 +91,7 @@ class ClustersService:
         self._ways = parts.ways
         self._examine = parts.examine
         self._clock = parts.clock
+        self._dialogues = Dialogues(parts.ways.login)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: NoParams) -> Listing[ClusterView, ClustersMeta]:
@@ -100,6 +123,7 @@ class ClustersService:
         cluster = self._store.cluster(params.id)
         merged = merge(cluster.record, params)
         changed = self._store.change_cluster(cluster.id, merged, self._clock())
+        self._ways.changed(cluster.record, merged)
         self._lanes.wake()
         return view(changed)
 
@@ -109,6 +133,8 @@ class ClustersService:
         cluster = self._store.cluster(params.id)
         self._store.delete_cluster(cluster.id)
         self._lanes.forget(cluster.id)
+        self._dialogues.forget(cluster.id)
+        self._ways.changed(cluster.record, None)
         return Removed(id=cluster.id, name=cluster.record.name)
 
     @rpc(errors=(NotFound, DatabaseError), lane="net", deadline_s=40.0)
@@ -143,6 +169,36 @@ class ClustersService:
         accepted = self._ways.accept_host_key(cluster.record, params.fingerprint)
         self._lanes.lane(cluster.id).wake(by_user=True)
         return accepted
+
+    @rpc(
+        errors=(NotFound, InvalidParams, NotImplementedYet, SshError, DatabaseError),
+        lane="net",
+        deadline_s=75.0,
+    )
+    def login(self, params: LoginParams, call: Call) -> LoginResult:
+        """Log in with what only a person knows: a passphrase, a password, the answer to a host.
+
+        A dialogue: what is asked comes back as ``prompts``, and is answered by a call with
+        ``dialogue`` and ``answers`` on the same connection within two minutes. Answers stay in the
+        memory of this daemon, which connects again with them until it ends or the way to the
+        cluster is changed. One that is refused ends the dialogue, and nothing is tried again.
+        """
+        cluster = self._store.cluster(params.id)
+        try:
+            if params.dialogue is None:
+                said = self._dialogues.begin(cluster, call)
+            elif params.give_up:
+                return self._dialogues.give_up(params.dialogue, cluster, call)
+            else:
+                answers = params.answers or []
+                said = self._dialogues.answer(params.dialogue, cluster, answers, call)
+        except SshError as error:
+            self._store.set_health(cluster.id, last_error=error.message)
+            raise
+        if said.done:
+            self._store.set_health(cluster.id, last_error=None, unreachable_since=None)
+            self._lanes.lane(cluster.id).wake(by_user=True)
+        return said
 
 
 def record_of(params: ClusterFields) -> ClusterRecord:

@@ -152,6 +152,12 @@ class ClusterStore(Protocol):
     ) -> list[Row]:
         """The oldest rows of a cluster in some states."""
 
+    def rows_of(self, job_ids: Iterable[int]) -> list[Row]:
+        """The rows of these jobs, as far as they are there."""
+
+    def tracked(self, name: str, states: Iterable[JobState]) -> dict[int, tuple[int, int | None]]:
+        """The jobs of a cluster in some states: id → revision and the scheduler's number."""
+
     def remote(self, job_id: int) -> RemoteJob:
         """A job's other side; raises ``NotFound``."""
 

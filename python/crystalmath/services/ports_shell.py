@@ -15,6 +15,27 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What a host, or the file of a key, wants to know of a person who logs in.
+
+    Attributes
+    ----------
+    host
+        The host that asks, or that the key is for.
+    secret
+        The answer is not shown while it is typed.
+    """
+
+    host: str
+    text: str
+    secret: bool = True
+
+
+Ask = Callable[[Sequence[Question]], Sequence[str]]
+"""Asks a person: one answer for each question. Raises ``Cancelled`` when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """The end of one command.
 

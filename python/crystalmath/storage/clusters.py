@@ -25,16 +25,22 @@ from sqlalchemy import (
     update,
 )
 
-from crystalmath.domain.evidence import Observation
+from crystalmath.domain.evidence import Observation, filled
 from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.errors import Conflict, NotFound
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
 from crystalmath.services.ports_store import NewJob, Row
 from crystalmath.storage import queue
-from crystalmath.storage.store import JobStore, apply_move, encode, insert_job
+from crystalmath.storage.engine import driver_of
+from crystalmath.storage.moves import apply_move, encode, write_columns
+from crystalmath.storage.store import JobStore, insert_job
 from crystalmath.storage.tables import clusters, evidence, jobs, remote_jobs
 
 _POLL = text("UPDATE counters SET value = value + 1 WHERE name = 'poll' RETURNING value")
+_EVIDENCE: Final = (
+    "INSERT INTO evidence (job_id, source, seen_at, poll, phase, observation_json) "
+    "VALUES (:job_id, :source, :seen_at, :poll, :phase, :observation_json)"
+)
 _AT_ONCE: Final = 500
 """Ids in one question: SQLite takes a limited number of variables."""
 _UNFINISHED = jobs.c.state.not_in(sorted(TERMINAL))
@@ -120,6 +126,23 @@ class SqliteClusterStore:
     ) -> list[Row]:
         """See ``ClusterStore.remote_rows``."""
         return self._rows(queue.rows_in(list(states), limit, due=due, cluster=name))
+
+    def rows_of(self, job_ids: Iterable[int]) -> list[Row]:
+        """See ``ClusterStore.rows_of``."""
+        ids = sorted(job_ids)
+        found: list[Row] = []
+        for at in range(0, len(ids), _AT_ONCE):
+            found += self._rows(select(jobs).where(jobs.c.id.in_(ids[at : at + _AT_ONCE])))
+        return found
+
+    def tracked(self, name: str, states: Iterable[JobState]) -> dict[int, tuple[int, int | None]]:
+        """See ``ClusterStore.tracked``."""
+        wanted = select(jobs.c.id, jobs.c.rev, remote_jobs.c.scheduler_id).where(
+            _of(name), jobs.c.state.in_(list(states))
+        )
+        with self._store.reading() as connection:
+            found = connection.execute(wanted).fetchall()
+            return {job: (rev, there) for job, rev, there in found}
 
     def _rows(self, wanted: Select[Any]) -> list[Row]:
         with self._store.reading() as connection:
@@ -207,8 +230,9 @@ class SqliteClusterStore:
                     continue
                 if change.remote:
                     _change_remote(connection, change.job_id, change.remote)
-                for seen in change.evidence:
-                    connection.execute(insert(evidence), _evidence(change.job_id, seen))
+                if change.evidence:
+                    seen = [evidence_values(change.job_id, one) for one in change.evidence]
+                    driver_of(connection).executemany(_EVIDENCE, seen)
                 done.append(change.job_id)
         return done
 
@@ -313,16 +337,16 @@ def _change_remote(connection: Connection, job_id: int, values: Mapping[str, Any
     for name in ("adopted", "rests_on_words", "collected"):
         if name in stored:
             stored[name] = int(stored[name])
-    connection.execute(update(remote_jobs).where(remote_jobs.c.job_id == job_id).values(stored))
+    write_columns(connection, "remote_jobs", job_id, stored)
 
 
-def _evidence(job_id: int, seen: Observation) -> dict[str, Any]:
-    document = {name: value for name, value in asdict(seen).items() if value not in (None, {}, "")}
+def evidence_values(job_id: int, seen: Observation) -> dict[str, Any]:
+    """An observation as it is stored."""
     return {
         "job_id": job_id,
         "source": seen.source,
         "seen_at": seen.seen_at,
         "poll": seen.poll,
         "phase": seen.phase,
-        "observation_json": encode(document),
+        "observation_json": encode(filled(seen)),
     }

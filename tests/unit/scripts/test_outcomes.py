@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outcomes import Outcome, from_cargo, from_junit
+from suite.outcomes import Outcome, from_cargo, from_junit
 
 # Written by pytest 9.2 for one passing, one failing, one broken and one skipped test, shortened.
 REPORT = """\

@@ -22,6 +22,7 @@ from crystalmath.errors import Conflict, InvalidParams, NotFound
 from crystalmath.services.cluster_lanes import Lanes
 from crystalmath.services.clusters import ClustersParts, ClustersService
 from crystalmath.services.ports_cluster import ClusterRecord
+from crystalmath.services.ports_shell import Ask
 from support.cluster_bench import ClusterBench
 from support.service_fakes import FakeCall
 
@@ -34,7 +35,13 @@ class NoWays:
     def accept_host_key(self, record: ClusterRecord, fingerprint: str) -> HostKeyView:
         raise AssertionError(record, fingerprint)
 
+    def login(self, record: ClusterRecord, ask: Ask) -> None:
+        raise AssertionError(record, ask)
+
     def reset(self, record: ClusterRecord) -> None:
+        return None
+
+    def changed(self, before: ClusterRecord, after: ClusterRecord | None) -> None:
         return None
 
 

@@ -18,7 +18,7 @@ from crystalmath.runners.shells.report import ConnectionReport
 from crystalmath.runners.shells.ssh import SshShells
 from crystalmath.runners.shells.ssh_config import SshConfig
 from crystalmath.services.ports_cluster import ClusterRecord
-from crystalmath.services.ports_shell import Shell
+from crystalmath.services.ports_shell import Ask, Shell
 
 
 class ClusterShells:
@@ -77,6 +77,17 @@ class ClusterShells:
             raise InvalidParams(f"{record.name} is this machine: there is no host key", field="id")
         offer = self._ssh.accept_host_key(_host(record), fingerprint)
         return HostKeyView(type=offer.key_type, fingerprint=offer.sha256, known=True)
+
+    def login(self, record: ClusterRecord, ask: Ask) -> None:
+        """See ``services.clusters.Ways.login``."""
+        if is_here(record):
+            raise InvalidParams(f"{record.name} is this machine: nobody logs in", field="id")
+        self._ssh.login(_host(record), ask)
+
+    def changed(self, before: ClusterRecord, after: ClusterRecord | None) -> None:
+        """Close connections that another record would not make, and forget what was answered."""
+        if after is None or _host(before) != _host(after):
+            self._ssh.forget(before.name)
 
     def reset(self, record: ClusterRecord) -> None:
         """Forget refusals and back-off: the user has changed something."""

@@ -7,8 +7,8 @@ and by the calls of users, at the same time.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, overload
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.errors import SlurmError
@@ -132,7 +132,7 @@ class SlurmRunner(RemoteHost):
             number=number,
             seen=observe.of_queue(poll.rows, number, at),
             unsure=poll.rejected_ids(),
-            rows=[_shown(row) for row in poll.rows],
+            rows=_Shown(poll.rows),
             rejects=len(poll.rejects),
             trouble=poll.trouble,
         )
@@ -189,6 +189,25 @@ class SlurmRunner(RemoteHost):
         return control.read_detail(
             self._ask(control.detail_command(job_id, self._record.slurm_cluster))
         )
+
+
+class _Shown(Sequence[Mapping[str, Any]]):
+    """Rows as ``slurm.queue`` shows them, each made when somebody looks at it."""
+
+    def __init__(self, rows: Sequence[QueueRow]) -> None:
+        self._rows = rows
+
+    @overload
+    def __getitem__(self, at: int) -> Mapping[str, Any]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Mapping[str, Any]]: ...
+
+    def __getitem__(self, at: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        return _Shown(self._rows[at]) if isinstance(at, slice) else _shown(self._rows[at])
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def _shown(row: QueueRow) -> dict[str, Any]:

@@ -119,20 +119,6 @@ def test_any_bytes_are_read(out: bytes, err: bytes, rc: int | None) -> None:
     read_cancel(ran, ["12", "9000+1"])
 
 
-@pytest.mark.parametrize(
-    ("name", "ident", "outcome"),
-    [
-        ("scancel-done", "11", "asked"),
-        ("scancel-done-v", "80", "already_ending"),
-        ("scancel-unknownid", "999999", "asked"),
-        ("scancel-held", "23", "asked"),
-        ("scancel-noctld", "11", "not_done"),
-    ],
-)
-def test_cancels(name: str, ident: str, outcome: str) -> None:
-    assert read_cancel(load(name).ran, [ident]) == {ident: outcome}
-
-
 def test_cancel_in_portions() -> None:
     assert len(cancel_commands([str(n) for n in range(250)])) == 3
     assert read_cancel(Ran(None), ["1"]) == {"1": "not_done"}
