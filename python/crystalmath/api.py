@@ -41,7 +41,7 @@ from crystalmath.services.cluster_lane import LaneParts
 from crystalmath.services.cluster_lanes import Lanes, RunnerRegistry
 from crystalmath.services.cluster_view import ClusterEvents, check, status_row
 from crystalmath.services.clusters import ClustersParts, ClustersService
-from crystalmath.services.codes import CodesService
+from crystalmath.services.codes import CodesService, Linter
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.forces import ForcesParts, ForcesService
 from crystalmath.services.forces_fingerprints import Fingerprints
@@ -83,6 +83,12 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "materials": MaterialsService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
+
+GENERATE_D12: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
+LINTERS: Final[Mapping[str, Linter]] = {
+    "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
+}
+"""What runs in worker processes; ``server.proc`` allows it."""
 
 
 def method_table() -> dict[str, Method]:
@@ -166,7 +172,7 @@ class CrystalController:
         )
         self.system = SystemService(server)
         self.events = EventsService(server.hub, on_subscribed=self._logs.wake)
-        self.codes = CodesService(codes)
+        self.codes = CodesService(codes, LINTERS, server.run_worker)
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores, self._checks
         )
@@ -178,7 +184,9 @@ class CrystalController:
             ClusterDesk(self._clusters, self._runners.of),
             materials := SqliteMaterialStore(self._store),
         )
-        self.materials = MaterialsService(desk.structures, materials, server.run_worker, time.time)
+        self.materials = MaterialsService(
+            desk.structures, materials, server.run_worker, time.time, GENERATE_D12
+        )
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,

@@ -18,7 +18,7 @@ from pydantic import (
 from crystalmath.contract.jobs import StructureIn, check_text
 from crystalmath.contract.rpc import Model, Params
 
-Dimension = Literal["auto", "crystal", "slab", "polymer", "molecule", "external"]
+DeckDimension = Literal["auto", "crystal", "slab", "polymer", "molecule", "external"]
 Grid = Literal["OLDGRID", "DEFAULT", "LGRID", "XLGRID", "XXLGRID", "XXXLGRID", "HUGEGRID"]
 
 
@@ -54,10 +54,14 @@ Method = Annotated[
     BeforeValidator(_upper),
 ]  # fmt: skip
 Word = Annotated[str, StringConstraints(min_length=1, max_length=40), AfterValidator(_check_line)]
-Power = Annotated[float, Field(gt=0, le=16, allow_inf_nan=False), AfterValidator(_check_toldee)]
+Power = Annotated[
+    float,
+    Field(gt=0, le=16, allow_inf_nan=False, examples=[8.0]),
+    AfterValidator(_check_toldee),
+]
 Tolerance = Annotated[int, Field(ge=1, le=100)]
 Factor = Annotated[int, Field(ge=1, le=1000)]
-Positive = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, examples=[0.0003])]
 Atom = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}$")]
 SymbolOfElement = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{1,2}$")]
 
@@ -107,7 +111,10 @@ class FreqCalc(Params):
     intens: bool = Field(default=False, description="Infrared intensities.")
     raman: bool = Field(default=False, description="Raman intensities, which include infrared.")
     temperat: tuple[int, float, float] | None = Field(
-        default=None, strict=False, description="Number of temperatures, first and last, K."
+        default=None,
+        strict=False,
+        examples=[[3, 100.0, 300.0]],
+        description="Number of temperatures, first and last, K.",
     )
     isotopes: dict[Atom, Annotated[float, Field(gt=0, le=400, allow_inf_nan=False)]] | None = Field(
         default=None, max_length=1000, description="Atom of the input, from 1 → its mass in u."
@@ -135,8 +142,8 @@ class ElastCon(Params):
 class Eos(Params):
     """Compute the energy at several volumes, relaxed at each."""
 
-    vmin: float = Field(default=0.94, ge=0.5, lt=1, description="Smallest volume, as a ratio.")
-    vmax: float = Field(default=1.06, gt=1, le=1.5, description="Largest volume, as a ratio.")
+    vmin: float = Field(default=0.94, ge=0.5, lt=1, examples=[0.94], description="Smallest volume, as a ratio.")
+    vmax: float = Field(default=1.06, gt=1, le=1.5, examples=[1.06], description="Largest volume, as a ratio.")
     points: int = Field(default=9, ge=5, le=50, description="Number of volumes.")
     preoptgeom: OptGeom | None = Field(default=None, description="Optimise first.")
 
@@ -177,11 +184,11 @@ class D12Options(Params):
         Annotated[str, StringConstraints(min_length=1, max_length=80), AfterValidator(_check_line)]
         | None
     ) = Field(default=None, description="First record; made of formula and group.")
-    dimension: Dimension = Field(
+    dimension: DeckDimension = Field(
         default="auto", description="What repeats; `auto` looks at the empty space in the cell."
     )
     symprec_angstrom: float = Field(
-        default=0.01, ge=1e-5, le=0.5, description="Tolerance of the symmetry search."
+        default=0.01, ge=1e-5, le=0.5, examples=[0.01], description="Tolerance of the symmetry search."
     )
     method: Method = Field(default="DFT", description="Hamiltonian, or a composite method.")
     functional: Word = Field(
@@ -203,7 +210,7 @@ class D12Options(Params):
         "name of a set of basis_set_exchange.",
     )
     k_spacing_inv_angstrom: float | None = Field(
-        default=None, ge=0.01, le=5, description="Between points; 0.30, for a metal 0.20."
+        default=None, ge=0.01, le=5, examples=[0.25], description="Between points; 0.30, for a metal 0.20."
     )
     shrink: list[Factor] | None = Field(
         default=None, min_length=2, max_length=3, description="IS and ISP, or three values of IS."
@@ -218,7 +225,7 @@ class D12Options(Params):
     maxcycle: int = Field(default=200, ge=1, le=10_000, description="SCF cycles at most.")
     fmixing: int = Field(default=30, ge=0, le=100, description="Mixing of the old matrix, percent.")
     smear_hartree: float | None = Field(
-        default=None, ge=1e-4, le=0.05, description="Smearing of the occupations of a metal."
+        default=None, ge=1e-4, le=0.05, examples=[0.005], description="Smearing of the occupations of a metal."
     )
     spin: Literal["closed", "open"] | OpenShell | None = Field(
         default=None, description="`closed`, `open`, or an open shell in detail."
