@@ -72,7 +72,8 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
 
 /// Events that tell when there is more to read, where the daemon has them.
 fn follow(session: &Session, args: &Args) -> Result<Option<News>, Failure> {
-    if !args.follow {
+    // Events tell of the logs of whole jobs alone.
+    if !args.follow || args.task.is_some() {
         return Ok(None);
     }
     let topics = [format!("log:{}", args.id), format!("job:{}", args.id)];

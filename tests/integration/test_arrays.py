@@ -217,3 +217,15 @@ def test_what_does_not_fit_on_a_node_is_a_warning(bench: ClusterBench) -> None:
         "it asks for 7200 s",
     ]
     assert job_of(bench, bench.send(resources={"nodes": 2, "ntasks_per_node": 2})).warnings == []
+
+
+def test_old_evidence_becomes_a_line_of_the_history(bench: ClusterBench) -> None:
+    job = array(bench, "exit 0", "1-2")
+    bench.until_state(job, *ENDS)
+    assert bench.clusters.evidence_of([job])[job]
+    assert bench.clusters.fold_evidence(bench.now - 30 * 86_400.0, 10) == 0
+    bench.turn(later_s=31 * 86_400.0)
+    assert bench.clusters.evidence_of([job])[job] == []
+    line = bench.store.events(job)[-1]
+    assert "were folded into this line" in line["why"]
+    assert line["evidence"]["sources"]["squeue"] > 0

@@ -20,7 +20,7 @@ from crystalmath.domain.evidence import (
     reduce,
     split_misses,
 )
-from crystalmath.domain.polling import lost_look_s
+from crystalmath.domain.polling import lost_look_at
 from crystalmath.domain.states import JobState
 from crystalmath.services.cluster_collect import latest_attempt, of_receipt, of_words
 from crystalmath.services.ports_cluster import JobChange, QueuePoll, RemoteJob
@@ -145,7 +145,9 @@ def _alive(
         changes["attempt"] = finding.attempt
         if row["progress_text"] in ("waiting in the queue", "waiting to run again"):
             changes["progress_text"] = "running"
-    if state == "RUNNING" and not running:
+    if state == "RUNNING" and not running and _is_array(finding):
+        wanted, why = None, None  # others of its tasks wait: it has begun all the same
+    elif state == "RUNNING" and not running:
         again = {"started_at": None, "progress_text": "waiting to run again"}
         changes |= again | {"attempt": max(row["attempt"] + 1, finding.attempt)}
         why = "requeued by the scheduler: it will run again"
@@ -157,6 +159,11 @@ def _alive(
         return (), {}
     remote: dict[str, Any] = {"lost_at": None} if state == "LOST" else {}
     return (_move(row, state, wanted, now, finding, why, changes),), remote
+
+
+def _is_array(finding: Finding) -> bool:
+    """Whether tasks of an adopted array are looked at together."""
+    return finding.because is not None and "tasks" in finding.because.details
 
 
 def _ended(
@@ -209,8 +216,7 @@ def _lost(looked: Looked, now: float) -> tuple[tuple[Move, ...], Mapping[str, An
         move = _move(row, "CANCELLING", "CANCELLED", now, found, why, gone)
         return (move,), {"rests_on_words": True}
     since = remote.lost_at or now
-    wait_s = lost_look_s(now - since)
-    changes: dict[str, Any] = {"next_try_at": None if wait_s is None else now + wait_s}
+    changes: dict[str, Any] = {"next_try_at": lost_look_at(since, now)}
     if row["state"] == "LOST":
         return (Move(row["id"], ("LOST",), None, now, changes=changes),), {}
     changes |= {

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from crystalmath.domain.evidence import Finding, Known, Observation
+from crystalmath.domain.polling import lost_look_at
 from crystalmath.domain.states import JobState
 from crystalmath.domain.task_list import render_tasks
 from crystalmath.services.cluster_look import (
@@ -140,9 +141,10 @@ def _moves(
     evidence = {"tasks": count_states(after)}
     if len(ended) == len(after):
         return _all_ended(looked, after, changes, now)
-    if wanted == "LOST" and state != "LOST":
+    if wanted == "LOST":
         said = "neither the scheduler nor the job's directory says what became of its tasks"
-        changes |= {"attention": said, "progress_text": "lost from sight"}
+        next_at = lost_look_at(looked.remote.lost_at or now, now)
+        changes |= {"attention": said, "progress_text": "lost from sight", "next_try_at": next_at}
     moving = wanted if state not in ("CANCELLING", wanted) else None
     why = None if moving is None else _WHY[wanted]
     if why is None and news:
