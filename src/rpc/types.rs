@@ -446,7 +446,7 @@ pub const METHODS: &[MethodInfo] = &[
         30.0,
         true,
         false,
-        "Read a job's log by byte offset, or its last lines.",
+        "Read a job's log by byte offset, or its last lines; of a job array that of one task.",
     ),
     MethodInfo::new(
         "jobs.read_file",
@@ -615,7 +615,7 @@ pub const METHODS: &[MethodInfo] = &[
         120.0,
         true,
         false,
-        "Add up the disk space of the jobs and their core-hours on this machine.",
+        "Add up the disk space of the jobs, and their core-hours by cluster.",
     ),
     MethodInfo::new(
         "templates.list",
@@ -2798,6 +2798,10 @@ pub struct Job {
     pub rerun_of: Option<i64>,
     /// Runs so far.
     pub attempt: i64,
+    /// Tasks of a job array, by number; empty for other jobs.
+    pub tasks: Vec<TaskView>,
+    /// What it used of the machine; null until that is known.
+    pub usage: Option<UsageView>,
     /// Attempts, last error and next try of the transport.
     pub plumbing: Map<String, Value>,
 }
@@ -3030,6 +3034,9 @@ pub struct LogParams {
     /// output: the program's main output file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<LogStream>,
+    /// Which task, for a job array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<i64>,
     /// First byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
@@ -3496,6 +3503,10 @@ pub struct RerunParams {
     /// What differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<RerunChanges>,
+    /// Of a job array only the tasks that did not complete; `changes.resources.array` names tasks
+    /// of its own choice instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_tasks: Option<bool>,
     /// As in `jobs.submit`; the first submission's when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<BTreeMap<String, String>>,
@@ -3530,6 +3541,11 @@ pub struct Resources {
     pub constraint: Option<String>,
     /// GPUs per node: `2` or `a100:2`.
     pub gpus: Option<String>,
+    /// Most processes on each node; without `ntasks` there are so many on each.
+    pub ntasks_per_node: Option<i64>,
+    /// Tasks of a job array: `1-20`, `1-20%4` (four at once), `0-20:5`, `1,3,7`; each runs in a
+    /// folder of its own and finds its number in `SLURM_ARRAY_TASK_ID`.
+    pub array: Option<String>,
     /// Whole nodes.
     pub exclusive: bool,
     /// Not before this time, as sbatch takes it: `now+1hour`.
@@ -3575,6 +3591,13 @@ pub struct ResourcesParams {
     /// GPUs per node: `2` or `a100:2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<String>,
+    /// Most processes on each node; without `ntasks` there are so many on each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ntasks_per_node: Option<i64>,
+    /// Tasks of a job array: `1-20`, `1-20%4` (four at once), `0-20:5`, `1,3,7`; each runs in a
+    /// folder of its own and finds its number in `SLURM_ARRAY_TASK_ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// Whole nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclusive: Option<bool>,
@@ -3645,6 +3668,12 @@ pub struct SchedulerView {
     pub version: Option<String>,
     /// Whether sacct answers.
     pub accounting: bool,
+    /// The cluster's own name in SLURM.
+    pub cluster: Option<String>,
+    /// MaxArraySize: tasks of an array have lower numbers.
+    pub max_array_size: Option<i64>,
+    /// MinJobAge: so long an ended job stays in the queue.
+    pub min_job_age_s: Option<i64>,
 }
 
 /// The calculation's own result, beside the state.
@@ -4113,6 +4142,38 @@ pub struct TagParams {
     pub remove: Option<Vec<String>>,
 }
 
+/// One task of a job array.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskView {
+    /// Its number in the array.
+    pub task: i64,
+    /// Its own state, with the words of jobs.
+    pub state: JobState,
+    /// Why it FAILED.
+    pub reason: Option<String>,
+    /// One sentence about its end.
+    pub message: Option<String>,
+    /// The scheduler's word.
+    pub scheduler_state: Option<String>,
+    /// Where it runs or ran.
+    pub nodes: Option<String>,
+    /// Runs so far.
+    pub attempt: i64,
+    /// When it started.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub finished_at: Option<String>,
+    /// Final total energy in eV.
+    pub energy_ev: Option<f64>,
+    /// Largest memory in MiB.
+    pub max_rss_mib: Option<f64>,
+    /// Processor time in seconds.
+    pub cpu_s: Option<f64>,
+    /// Its folder, relative to the job directory.
+    pub directory: String,
+}
+
 /// Params of `events.unsubscribe`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4226,6 +4287,24 @@ pub struct UsageRow {
     pub path: String,
     /// Bytes on disk.
     pub bytes: i64,
+}
+
+/// What a job used, by the scheduler's accounting or by its own receipt.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UsageView {
+    /// Processor time of all its processes.
+    pub cpu_s: Option<f64>,
+    /// Largest memory of any of its processes, in MiB.
+    pub max_rss_mib: Option<f64>,
+    /// Time it had its cores; of an array the sum of its tasks.
+    pub elapsed_s: Option<f64>,
+    /// Cores it had; of an array: each task.
+    pub n_cpus: Option<i64>,
+    /// Cores times elapsed time.
+    pub core_hours: Option<f64>,
+    /// `sacct` or `receipt`.
+    pub source: String,
 }
 
 /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
@@ -4657,7 +4736,8 @@ pub mod calls {
         type Reply = Page<JobSummary, ListMeta>;
     }
 
-    /// `jobs.log`: Read a job's log by byte offset, or its last lines.
+    /// `jobs.log`: Read a job's log by byte offset, or its last lines; of a job array that of one
+    /// task.
     pub enum JobsLog {}
 
     impl Call for JobsLog {
@@ -4852,7 +4932,7 @@ pub mod calls {
         type Reply = Reply<StatusResult>;
     }
 
-    /// `system.usage`: Add up the disk space of the jobs and their core-hours on this machine.
+    /// `system.usage`: Add up the disk space of the jobs, and their core-hours by cluster.
     pub enum SystemUsage {}
 
     impl Call for SystemUsage {

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from crystalmath.contract.jobs import CodeName, SchedulerWord
+from crystalmath.contract.jobs import CodeName
+from crystalmath.contract.resources import SchedulerWord
 from crystalmath.contract.rpc import Model, Params, Timestamp
 
 _HOST = re.compile(r"^[^\s\x00-\x1f\x7f@/-][^\s\x00-\x1f\x7f@/]*$")
@@ -334,6 +335,13 @@ class SchedulerView(Model):
     name: str | None = Field(default=None, description="`slurm`, or null.")
     version: str | None = Field(default=None, description="As it says itself.")
     accounting: bool = Field(description="Whether sacct answers.")
+    cluster: str | None = Field(default=None, description="The cluster's own name in SLURM.")
+    max_array_size: int | None = Field(
+        default=None, description="MaxArraySize: tasks of an array have lower numbers."
+    )
+    min_job_age_s: int | None = Field(
+        default=None, description="MinJobAge: so long an ended job stays in the queue."
+    )
 
 
 class PartitionView(Model):

@@ -142,8 +142,12 @@ class ElastCon(Params):
 class Eos(Params):
     """Compute the energy at several volumes, relaxed at each."""
 
-    vmin: float = Field(default=0.94, ge=0.5, lt=1, examples=[0.94], description="Smallest volume, as a ratio.")
-    vmax: float = Field(default=1.06, gt=1, le=1.5, examples=[1.06], description="Largest volume, as a ratio.")
+    vmin: float = Field(
+        default=0.94, ge=0.5, lt=1, examples=[0.94], description="Smallest volume, as a ratio."
+    )
+    vmax: float = Field(
+        default=1.06, gt=1, le=1.5, examples=[1.06], description="Largest volume, as a ratio."
+    )
     points: int = Field(default=9, ge=5, le=50, description="Number of volumes.")
     preoptgeom: OptGeom | None = Field(default=None, description="Optimise first.")
 
@@ -188,7 +192,11 @@ class D12Options(Params):
         default="auto", description="What repeats; `auto` looks at the empty space in the cell."
     )
     symprec_angstrom: float = Field(
-        default=0.01, ge=1e-5, le=0.5, examples=[0.01], description="Tolerance of the symmetry search."
+        default=0.01,
+        ge=1e-5,
+        le=0.5,
+        examples=[0.01],
+        description="Tolerance of the symmetry search.",
     )
     method: Method = Field(default="DFT", description="Hamiltonian, or a composite method.")
     functional: Word = Field(
@@ -210,7 +218,11 @@ class D12Options(Params):
         "name of a set of basis_set_exchange.",
     )
     k_spacing_inv_angstrom: float | None = Field(
-        default=None, ge=0.01, le=5, examples=[0.25], description="Between points; 0.30, for a metal 0.20."
+        default=None,
+        ge=0.01,
+        le=5,
+        examples=[0.25],
+        description="Between points; 0.30, for a metal 0.20.",
     )
     shrink: list[Factor] | None = Field(
         default=None, min_length=2, max_length=3, description="IS and ISP, or three values of IS."
@@ -225,7 +237,11 @@ class D12Options(Params):
     maxcycle: int = Field(default=200, ge=1, le=10_000, description="SCF cycles at most.")
     fmixing: int = Field(default=30, ge=0, le=100, description="Mixing of the old matrix, percent.")
     smear_hartree: float | None = Field(
-        default=None, ge=1e-4, le=0.05, examples=[0.005], description="Smearing of the occupations of a metal."
+        default=None,
+        ge=1e-4,
+        le=0.05,
+        examples=[0.005],
+        description="Smearing of the occupations of a metal.",
     )
     spin: Literal["closed", "open"] | OpenShell | None = Field(
         default=None, description="`closed`, `open`, or an open shell in detail."

@@ -51,7 +51,11 @@ class DiagnosisService:
         wire_name="system.usage",
     )
     def usage(self, params: NoParams, call: Call) -> UsageResult:
-        """Add up the disk space of the jobs and their core-hours on this machine."""
+        """Add up the disk space of the jobs, and their core-hours by cluster.
+
+        Core-hours are those that a scheduler has accounted, or that the job's own receipt tells;
+        where neither is known the time from start to end counts, with the cores asked for.
+        """
         rows: list[UsageRow] = []
         for entry in os.scandir(self.directories.root):
             call.check()
@@ -67,7 +71,10 @@ class DiagnosisService:
             database_bytes=database,
             free_bytes=shutil.disk_usage(self.directories.root).free,
             largest=rows[:_LARGEST],
-            core_hours={"local": self.store.core_seconds() / 3600},
+            core_hours={
+                cluster or "local": round(seconds / 3600, 6)
+                for cluster, seconds in ({None: 0.0} | self.store.core_seconds()).items()
+            },
         )
 
     def _daemon(self) -> Check:

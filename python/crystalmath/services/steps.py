@@ -22,6 +22,7 @@ from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.leftovers import left_behind
 from crystalmath.services.ports import (
     CodeAdapter,
+    EndReceipt,
     Launch,
     Observation,
     Prepared,
@@ -30,7 +31,7 @@ from crystalmath.services.ports import (
 )
 from crystalmath.services.ports_store import Documents, Move, Row, Store
 from crystalmath.services.submission import decode_prepared
-from crystalmath.services.verdicts import judged, step_end
+from crystalmath.services.verdicts import judged, step_end, used_by
 
 LAUNCHED = "launched"
 """The scheduler's word for a job whose supervisor has taken it, until it is seen running."""
@@ -177,7 +178,13 @@ class Steps:
             verdict = self._read(row, adapter, directory)
         else:
             verdict = adapter.judge(directory, seen.end)
+        self._account(row, seen.end)
         self._judged(row, verdict, left_behind(seen.end))
+
+    def _account(self, row: Row, end: EndReceipt | None) -> None:
+        used = used_by(end, self.store.documents(row["id"]).resources)
+        if used is not None:
+            self.store.record_usage(row["id"], used)
 
     def cancel(self, row: Row, *, act: bool = True) -> None:
         """CANCELLING → CANCELLED when its end is seen; the real end wins.
@@ -351,6 +358,7 @@ class Steps:
             }
         evidence = {} if end is None else {"receipt": asdict(end)}
         noticed = left_behind(end)
+        self._account(row, end)
         documents = {}
         if noticed:
             known = self.store.documents(row["id"]).warnings

@@ -1,13 +1,14 @@
 //! What fills which field of the wire, by command: the tables of the command line's own words.
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-pub(super) const ARGUMENTS: [(&str, &str); 37] = [
+pub(super) const ARGUMENTS: [(&str, &str); 40] = [
     ("after", "--after"),
     ("client_token", ""),
     ("cluster", "--cluster"),
     ("code", "--code"),
     ("dry_run", "--dry-run"),
     ("engine", "--engine"),
+    ("failed_tasks", "--failed"),
     ("files", "FILE"),
     ("id", "ID"),
     ("ids", "ID"),
@@ -17,6 +18,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 37] = [
     ("name", "--name"),
     ("path", "PATH"),
     ("resources.account", "--account"),
+    ("resources.array", "--array"),
     ("resources.begin", "--begin"),
     ("resources.constraint", "--constraint"),
     ("resources.cpus_per_task", "--cpus"),
@@ -27,6 +29,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 37] = [
     ("resources.memory_per_cpu_mib", "--memory-per-cpu"),
     ("resources.nodes", "--nodes"),
     ("resources.ntasks", "--ntasks"),
+    ("resources.ntasks_per_node", "--ntasks-per-node"),
     ("resources.partition", "--partition"),
     ("resources.qos", "--qos"),
     ("resources.walltime_s", "--walltime"),

@@ -10,8 +10,8 @@ import pytest
 from ase.build import bulk
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.symmetry.settings import RHOMBOHEDRAL, TWO_ORIGINS
 from crystalmath.structures.read import read_structure
+from crystalmath.structures.symmetry.settings import RHOMBOHEDRAL, TWO_ORIGINS
 
 _SITES = (
     "_atom_site_label _atom_site_type_symbol "
