@@ -10,9 +10,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     StringConstraints,
-    ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from crystalmath.contract.jobs import StructureIn, check_text
@@ -59,8 +57,8 @@ Power = Annotated[
     Field(gt=0, le=16, allow_inf_nan=False, examples=[8.0]),
     AfterValidator(_check_toldee),
 ]
-Tolerance = Annotated[int, Field(ge=1, le=100)]
-Factor = Annotated[int, Field(ge=1, le=1000)]
+Tolerance = Annotated[int, Field(ge=1, le=100, examples=[7])]
+Factor = Annotated[int, Field(ge=1, le=1000, examples=[8])]
 Positive = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, examples=[0.0003])]
 Atom = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}$")]
 SymbolOfElement = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{1,2}$")]
@@ -77,7 +75,11 @@ class OptGeom(Params):
     toldex: Positive = Field(default=1.2e-3, description="RMS of the displacement, bohr.")
     maxcycle: int = Field(default=100, ge=1, le=10_000, description="Steps at most.")
     finalrun: int = Field(
-        default=4, ge=0, le=4, description="What follows when atoms left their neighbours."
+        default=4,
+        ge=0,
+        le=4,
+        examples=[4],
+        description="What follows when atoms left their neighbours.",
     )
 
 
@@ -136,7 +138,7 @@ class ElastCon(Params):
     """Compute the elastic constants."""
 
     preoptgeom: OptGeom | None = Field(default=None, description="Optimise first.")
-    numderiv: int = Field(default=3, ge=2, le=10, description="Points per strain.")
+    numderiv: int = Field(default=3, ge=2, le=10, examples=[3], description="Points per strain.")
 
 
 class Eos(Params):
@@ -148,7 +150,7 @@ class Eos(Params):
     vmax: float = Field(
         default=1.06, gt=1, le=1.5, examples=[1.06], description="Largest volume, as a ratio."
     )
-    points: int = Field(default=9, ge=5, le=50, description="Number of volumes.")
+    points: int = Field(default=9, ge=5, le=50, examples=[9], description="Number of volumes.")
     preoptgeom: OptGeom | None = Field(default=None, description="Optimise first.")
 
 
@@ -164,12 +166,6 @@ class OpenShell(Params):
     atom_spins: dict[Atom, Literal[-1, 0, 1]] | None = Field(
         default=None, max_length=1000, description="Atom of the input, from 1 → its spin."
     )
-
-    @model_validator(mode="after")
-    def _lock(self) -> OpenShell:
-        if self.lock_cycles is not None and self.n_alpha_minus_beta is None:
-            raise ValueError("`lock_cycles` needs `n_alpha_minus_beta`")
-        return self
 
 
 class ExtraRecords(Params):
@@ -235,7 +231,9 @@ class D12Options(Params):
         default=None, description="Energy converged to 1e-this hartree: 8 (or 1e-8)."
     )
     maxcycle: int = Field(default=200, ge=1, le=10_000, description="SCF cycles at most.")
-    fmixing: int = Field(default=30, ge=0, le=100, description="Mixing of the old matrix, percent.")
+    fmixing: int = Field(
+        default=30, ge=0, le=100, examples=[30], description="Mixing of the old matrix, percent."
+    )
     smear_hartree: float | None = Field(
         default=None,
         ge=1e-4,
@@ -250,9 +248,13 @@ class D12Options(Params):
     accelerator: Annotated[Literal["DIIS", "ANDERSON", "BROYDEN"], BeforeValidator(_upper)] = Field(
         default="DIIS", description="Of the SCF."
     )
-    levshift: tuple[Annotated[int, Field(ge=1, le=100)], Literal[0, 1]] | None = Field(
-        default=None, strict=False, description="Level shift in 0.1 hartree, and its lock."
-    )
+    levshift: (
+        tuple[
+            Annotated[int, Field(ge=1, le=100, examples=[1])],
+            Annotated[int, Field(ge=0, le=1, examples=[1])],
+        ]
+        | None
+    ) = Field(default=None, strict=False, description="Level shift in 0.1 hartree, and its lock.")
     guess: bool = Field(default=False, description="Start from the density of a `.f9`.")
     optgeom: OptGeom | None = Field(default=None, description="Optimise the geometry.")
     freqcalc: FreqCalc | None = Field(default=None, description="Vibrational frequencies.")
@@ -264,29 +266,6 @@ class D12Options(Params):
         ]
         | ExtraRecords
     ] = Field(default_factory=list, max_length=100, description="Raw records of your own.")
-
-    @field_validator("freqcalc", "elastcon", "eos")
-    @classmethod
-    def _one_task(cls, value: object, info: ValidationInfo) -> object:
-        others = ("optgeom", "freqcalc", "elastcon")
-        tasks = [name for name in others if info.data.get(name) is not None]
-        if value is not None and tasks:
-            raise ValueError(f"a deck has one task, and {tasks[0]} is given too")
-        return value
-
-    @field_validator("shrink")
-    @classmethod
-    def _one_mesh(cls, value: object, info: ValidationInfo) -> object:
-        if value is not None and info.data.get("k_spacing_inv_angstrom") is not None:
-            raise ValueError("give this or `options.k_spacing_inv_angstrom`, not both")
-        return value
-
-    @field_validator("smear_hartree")
-    @classmethod
-    def _of_metal(cls, value: object, info: ValidationInfo) -> object:
-        if value is not None and not info.data.get("metal"):
-            raise ValueError("smearing is for metals: give `options.metal` too")
-        return value
 
 
 class GenerateD12Params(Params):
