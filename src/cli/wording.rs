@@ -136,6 +136,15 @@ pub fn blames_argument(error: &IpcError) -> bool {
     }
 }
 
+/// Whether a cluster was named that does not exist: an argument that cannot be used, whatever the
+/// command.
+#[must_use]
+pub fn names_no_cluster(commands: Commands, error: &IpcError) -> bool {
+    matches!(commands, Commands::Clusters | Commands::NewCluster)
+        && error.kind() == "not_found"
+        && matches!(error.field().as_deref(), Some("id" | "cluster"))
+}
+
 /// What is wrong, one sentence for each argument.
 #[must_use]
 pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
@@ -144,7 +153,7 @@ pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
         IpcError::Rpc { data, .. } => data["fields"].as_array(),
         _ => None,
     };
-    let said: Vec<String> = fields
+    let mut said: Vec<String> = fields
         .into_iter()
         .flatten()
         .filter_map(|fault_of| {
@@ -152,6 +161,8 @@ pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
             Some(fault(commands, field, fault_of["message"].as_str()?, true))
         })
         .collect();
+    // Two members of one field may be at fault in the same way.
+    said.dedup();
     if said.is_empty() {
         vec![fault(commands, error.field(), &message, false)]
     } else {

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "35d32b0241649d5e868510a3b4b23f3c9e1a2a85da76bbf26bae6a002c3a0e36";
+pub const SCHEMA_SHA256: &str = "171942a4e1a2387a8efc5d57df35e68f5fb1108fcdf0bc6a25904ce5d57cb851";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -218,10 +218,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "clusters.login",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Log in with what only a person knows: a passphrase, a password, the answer to a host.",
     ),
     MethodInfo::new(
         "clusters.test",
@@ -485,10 +485,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.convert",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Write a structure in another format, as it is given or in a standard cell.",
     ),
     MethodInfo::new(
         "materials.generate_d12",
@@ -513,17 +513,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.import",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Keep a structure, to be used by name in jobs; the same one twice is kept once.",
     ),
     MethodInfo::new(
         "materials.inspect",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Tell what a structure is: dimensions, symmetry, sites, neighbours, warnings.",
     ),
     MethodInfo::new(
         "materials.search",
@@ -586,7 +586,7 @@ pub const METHODS: &[MethodInfo] = &[
         60.0,
         true,
         false,
-        "Check daemon, paths, database, disk and codes, each on its own.",
+        "Check daemon, database, disk, codes and clusters, each on its own.",
     ),
     MethodInfo::new(
         "system.hello",
@@ -897,6 +897,16 @@ words! {
 }
 
 words! {
+    /// Words of `state` of [`ConnectionView`].
+    ConnectionViewState {
+        Ok = "ok",
+        BackingOff = "backing_off",
+        Open = "open",
+        NeedsUser = "needs_user",
+    }
+}
+
+words! {
     /// Words of `context` of [`SubmitParams`].
     ContextName {
         Cry23Root = "CRY23_ROOT",
@@ -906,6 +916,15 @@ words! {
         VaspPpPath = "VASP_PP_PATH",
         PmgVaspPspDir = "PMG_VASP_PSP_DIR",
         EspressoPseudo = "ESPRESSO_PSEUDO",
+    }
+}
+
+words! {
+    /// Words of `cell` of [`ConvertParams`].
+    ConvertParamsCell {
+        AsGiven = "as_given",
+        Primitive = "primitive",
+        Conventional = "conventional",
     }
 }
 
@@ -923,6 +942,25 @@ words! {
         Auto = "auto",
         Paramiko = "paramiko",
         Openssh = "openssh",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`Dimensions`].
+    Dimension {
+        Crystal = "crystal",
+        Slab = "slab",
+        Polymer = "polymer",
+        Molecule = "molecule",
+    }
+}
+
+words! {
+    /// Words of `decided_by` of [`Dimensions`].
+    DimensionsDecidedBy {
+        Request = "request",
+        File = "file",
+        Vacuum = "vacuum",
     }
 }
 
@@ -1176,6 +1214,14 @@ words! {
 }
 
 words! {
+    /// Words of `kind` of [`SymmetryFound`].
+    SymmetryFoundKind {
+        Space = "space",
+        Layer = "layer",
+    }
+}
+
+words! {
     /// Words of `kind` of [`UpdateClusterParams`].
     UpdateClusterParamsKind {
         Slurm = "slurm",
@@ -1201,6 +1247,19 @@ words! {
         Draining = "draining",
         Crashed = "crashed",
         Stopped = "stopped",
+    }
+}
+
+words! {
+    /// Words of `format` of [`ConvertResult`].
+    Written {
+        Cif = "cif",
+        Poscar = "poscar",
+        Xyz = "xyz",
+        Extxyz = "extxyz",
+        Xsf = "xsf",
+        Gui = "gui",
+        Json = "json",
     }
 }
 
@@ -1232,6 +1291,12 @@ pub enum Event {
     /// Counters alone are no change: who wants them asks `forces.workers`.
     #[serde(rename = "worker")]
     Worker(Box<WorkerChanged>),
+    /// A cluster is new or described anew, or something was learned of it: health, age of data.
+    #[serde(rename = "cluster")]
+    Cluster(Box<ClusterChanged>),
+    /// A cluster was forgotten.
+    #[serde(rename = "cluster_removed")]
+    ClusterRemoved(ClusterRemoved),
     /// Something was missed: read everything again that the topics are about.
     #[serde(rename = "resync")]
     Resync(Resync),
@@ -1401,6 +1466,46 @@ pub struct Capabilities {
     pub load_s: f64,
 }
 
+/// The cell as it is given.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cell {
+    /// Å.
+    pub a_angstrom: f64,
+    /// Å.
+    pub b_angstrom: f64,
+    /// Å.
+    pub c_angstrom: f64,
+    /// Between b and c.
+    pub alpha_degrees: f64,
+    /// Between a and c.
+    pub beta_degrees: f64,
+    /// Between a and b.
+    pub gamma_degrees: f64,
+    /// Of what has one, Å³.
+    pub volume_angstrom3: Option<f64>,
+    /// Of a crystal.
+    pub density_g_per_cm3: Option<f64>,
+}
+
+/// Lengths and angles of a cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CellParameters {
+    /// Å.
+    pub a_angstrom: f64,
+    /// Å.
+    pub b_angstrom: f64,
+    /// Å.
+    pub c_angstrom: f64,
+    /// Between b and c.
+    pub alpha_degrees: f64,
+    /// Between a and c.
+    pub beta_degrees: f64,
+    /// Between a and b.
+    pub gamma_degrees: f64,
+}
+
 /// A job that a look has changed, with what that rests on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1440,12 +1545,34 @@ pub struct ClientEnvironment {
     pub ssh_auth_sock: Option<String>,
 }
 
+/// A cluster is new or described anew, or something was learned of it: health, age of data.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterChanged {
+    /// clusters.
+    pub topic: String,
+    /// The cluster as it is now.
+    pub cluster: ClusterView,
+}
+
 /// Params of `clusters.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterIdParams {
     /// Name or number of the cluster.
     pub id: Value,
+}
+
+/// A cluster was forgotten.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterRemoved {
+    /// clusters.
+    pub topic: String,
+    /// Number it had.
+    pub id: i64,
+    /// Name it had.
+    pub name: String,
 }
 
 /// What `clusters.test` found, each part by itself; nothing was changed.
@@ -1538,6 +1665,10 @@ pub struct ClusterView {
     pub polled_at: Option<String>,
     /// What `clusters.test` found.
     pub probe: Map<String, Value>,
+    /// Null on this machine, and before the first connection.
+    pub connection: Option<ConnectionView>,
+    /// What looks wrong in the description; said when it is made or changed.
+    pub warnings: Vec<String>,
 }
 
 /// What stands beside the rows of `clusters.list`.
@@ -1628,6 +1759,19 @@ pub struct ConfigResult {
     pub entries: Vec<ConfigEntry>,
 }
 
+/// How the connection to a cluster's host does.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConnectionView {
+    /// `backing_off`: tried again at `next_try_at`; `open`: the same after many failures;
+    /// `needs_user`: refused, and nothing is tried again without a user.
+    pub state: ConnectionViewState,
+    /// Failures in a row.
+    pub failures: i64,
+    /// When it is tried again.
+    pub next_try_at: Option<String>,
+}
+
 /// Params of `jobs.continue`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1662,6 +1806,59 @@ pub struct ContinueResult {
     pub dry_run: Option<DryRun>,
     /// The token was known: this is the job of the first call.
     pub repeated: bool,
+}
+
+/// A structure and the format it is wanted in.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvertParams {
+    /// The structure.
+    pub structure: StructureIn,
+    /// What to write.
+    pub format: Written,
+    /// A standard cell is idealised; the result says how far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<ConvertParamsCell>,
+    /// How far an atom may be from its idealised place, Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symprec_angstrom: Option<f64>,
+    /// Empty space around what does not repeat, Å, for a format that needs a cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vacuum_angstrom: Option<f64>,
+}
+
+/// A structure as the text of a file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvertResult {
+    /// The file.
+    pub text: String,
+    /// Its format.
+    pub format: Written,
+    /// Reduced, in Hill order.
+    pub formula: String,
+    /// Atoms written; a CIF with symmetry lists fewer.
+    pub n_atoms: i64,
+    /// Per atom of the cell that was written, its place in the file read, from 0.
+    pub order: Vec<i64>,
+    /// Of a standard cell; null for the cell as given.
+    pub symmetry: Option<ConvertSymmetry>,
+    /// What is lost, among others.
+    pub warnings: Vec<String>,
+}
+
+/// The group whose standard cell was written.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvertSymmetry {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+    /// The tolerance, Å.
+    pub symprec_angstrom: f64,
+    /// How far idealising moved the atom that moved most, Å.
+    pub max_displacement_angstrom: f64,
 }
 
 /// Params of `clusters.create`.
@@ -1740,6 +1937,20 @@ pub struct DeleteParams {
     /// Remove their directories as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<bool>,
+}
+
+/// In which directions a structure repeats.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dimensions {
+    /// Its name by the number of directions.
+    pub kind: Dimension,
+    /// Along a, b, c of the file.
+    pub periodic: Vec<bool>,
+    /// Largest empty space along each axis, Å; null where the file does not repeat.
+    pub gaps_angstrom: Option<Vec<Option<f64>>>,
+    /// What decided it.
+    pub decided_by: DimensionsDecidedBy,
 }
 
 /// Result of `system.doctor`.
@@ -2258,6 +2469,16 @@ pub struct Garbage {
     pub removed: bool,
 }
 
+/// A space group or layer group.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupName {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+}
+
 /// Params of `system.hello`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2351,6 +2572,36 @@ pub struct ImportResult {
     pub repeated: bool,
 }
 
+/// A structure file to keep: a path, or a text with its format.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ImportStructureParams {
+    /// A file on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The content itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// cif, poscar, xyz …; needed with `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// For people; else the formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// What was kept.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ImportStructureResult {
+    /// The structure.
+    pub material: MaterialStored,
+    /// Whether the very same structure was there already.
+    pub known: bool,
+    /// From reading it.
+    pub warnings: Vec<String>,
+}
+
 /// Member `in_flight` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2361,6 +2612,48 @@ pub struct InFlight {
     pub connection: i64,
     /// Seconds since it came in.
     pub age_s: f64,
+}
+
+/// A structure, and with which tolerance its symmetry is looked for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InspectParams {
+    /// The structure.
+    pub structure: StructureIn,
+    /// How far an atom may be from its idealised place, Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symprec_angstrom: Option<f64>,
+    /// What it is; left out, 8 Å of empty space along an axis say that it does not repeat there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimension: Option<Dimension>,
+}
+
+/// What a structure is.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InspectResult {
+    /// Reduced, in Hill order.
+    pub formula: String,
+    /// Of all atoms given.
+    pub cell_formula: String,
+    /// Atoms given.
+    pub n_atoms: i64,
+    /// In alphabetical order.
+    pub elements: Vec<String>,
+    /// In which directions it repeats.
+    pub dimensionality: Dimensions,
+    /// As given; null for a molecule.
+    pub cell: Option<Cell>,
+    /// Null for rods, molecules and more than 3000 atoms.
+    pub symmetry: Option<SymmetryFound>,
+    /// The first 60 independent sites.
+    pub sites: Vec<SiteFound>,
+    /// sha256 of cell, atoms in their order and their data.
+    pub content_hash: String,
+    /// Where it came from and what read it.
+    pub source: BTreeMap<String, String>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
 }
 
 /// An installation goes on, or has ended.
@@ -2764,6 +3057,67 @@ pub struct LogResult {
     pub eof: bool,
     /// The file, relative to the job directory.
     pub path: String,
+}
+
+/// Begin to log in; or answer what was asked, or give it up, both with `dialogue`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+    /// Which login the answers are for; null begins one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialogue: Option<String>,
+    /// One for each prompt, in their order; kept in memory only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<String>>,
+    /// End the dialogue; nothing is answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub give_up: Option<bool>,
+}
+
+/// Member `prompts` of [`LoginResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginPrompt {
+    /// What is asked.
+    pub text: String,
+    /// Whether the answer may be seen while it is typed.
+    pub echo: bool,
+}
+
+/// `done`, or what is asked next.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginResult {
+    /// Whether the connection stands.
+    pub done: bool,
+    /// For the answers.
+    pub dialogue: Option<String>,
+    /// What is asked.
+    pub prompts: Vec<LoginPrompt>,
+}
+
+/// A structure that the daemon keeps.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialStored {
+    /// Give it as `structure.material`.
+    pub material: String,
+    /// For people.
+    pub name: String,
+    /// Reduced, in Hill order.
+    pub formula: String,
+    /// Of all atoms.
+    pub cell_formula: String,
+    /// Atoms.
+    pub n_atoms: i64,
+    /// At 0.01 Å; null for what is no crystal.
+    pub space_group: Option<i64>,
+    /// sha256 of cell, atoms in their order and their data.
+    pub content_hash: String,
+    /// When it was taken in first.
+    pub created_at: String,
 }
 
 /// Member `latencies` of [`StatusResult`].
@@ -3387,6 +3741,18 @@ pub struct ServeResult {
     pub worker: WorkerInfo,
 }
 
+/// Neighbours of one element at one distance (within 0.005 Å).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shell {
+    /// Their element.
+    pub symbol: String,
+    /// Mean, Å.
+    pub distance_angstrom: f64,
+    /// How many.
+    pub count: i64,
+}
+
 /// Params of `system.shutdown`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3407,6 +3773,34 @@ pub struct ShutdownResult {
     pub state: String,
     /// Calls still in flight.
     pub remaining: i64,
+}
+
+/// An independent site; an atom, where no group was looked for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SiteFound {
+    /// Element.
+    pub symbol: String,
+    /// The first atom of the file that is on it, from 1.
+    pub atom: i64,
+    /// In the standard cell.
+    pub fraction: Option<Vec<f64>>,
+    /// In the conventional cell.
+    pub multiplicity: Option<i64>,
+    /// Wyckoff letter.
+    pub wyckoff: Option<String>,
+    /// Its point group.
+    pub site_symmetry: Option<String>,
+    /// From the nearest on.
+    pub neighbours: Vec<Shell>,
+    /// As the file has it, e.
+    pub oxidation_state: Option<f64>,
+    /// As the file has it, μB.
+    pub moment_mu_b: Option<f64>,
+    /// Of an isotope that is named.
+    pub mass_number: Option<i64>,
+    /// What the file calls it.
+    pub label: Option<String>,
 }
 
 /// Result of `system.status`.
@@ -3638,6 +4032,42 @@ pub struct SubscribeResult {
     pub seq: i64,
     /// Unique id of this run of the daemon.
     pub instance: String,
+}
+
+/// The group with a tolerance, and the way to its standard setting.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SymmetryFound {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+    /// Of a crystal or of a layer.
+    pub kind: SymmetryFoundKind,
+    /// Hall symbol of the setting.
+    pub hall: String,
+    /// 2: origin choice, H: hexagonal axes, b1: unique axis and cell.
+    pub choice: Option<String>,
+    /// Of the crystal or layer.
+    pub point_group: String,
+    /// The tolerance, Å.
+    pub symprec_angstrom: f64,
+    /// How far idealising moves the atom that moves most, Å.
+    pub max_displacement_angstrom: f64,
+    /// Largest relative change of a length of the cell.
+    pub max_strain: f64,
+    /// The group at a tenth of the tolerance, when it is another one.
+    pub tighter: Option<GroupName>,
+    /// x(standard) = transformation · x(given) + origin_shift, fractional.
+    pub transformation: Vec<Vec<f64>>,
+    /// See transformation.
+    pub origin_shift: Vec<f64>,
+    /// The conventional cell, idealised.
+    pub standard_cell: CellParameters,
+    /// Atoms of the primitive cell.
+    pub atoms_primitive_cell: i64,
+    /// Atoms of the conventional cell.
+    pub atoms_conventional_cell: i64,
 }
 
 /// What stands beside the rows of `slurm.sync`.
@@ -3976,6 +4406,16 @@ pub mod calls {
         type Reply = Page<ClusterView, ClustersMeta>;
     }
 
+    /// `clusters.login`: Log in with what only a person knows: a passphrase, a password, the answer
+    /// to a host.
+    pub enum ClustersLogin {}
+
+    impl Call for ClustersLogin {
+        const METHOD: &'static str = "clusters.login";
+        type Params = LoginParams;
+        type Reply = Reply<LoginResult>;
+    }
+
     /// `clusters.test`: Try a cluster, part by part, and say what was found. It changes nothing
     /// there.
     pub enum ClustersTest {}
@@ -4272,6 +4712,36 @@ pub mod calls {
         type Reply = Page<JobOutcome, OutcomesMeta>;
     }
 
+    /// `materials.convert`: Write a structure in another format, as it is given or in a standard
+    /// cell.
+    pub enum MaterialsConvert {}
+
+    impl Call for MaterialsConvert {
+        const METHOD: &'static str = "materials.convert";
+        type Params = ConvertParams;
+        type Reply = Reply<ConvertResult>;
+    }
+
+    /// `materials.import`: Keep a structure, to be used by name in jobs; the same one twice is kept
+    /// once.
+    pub enum MaterialsImport {}
+
+    impl Call for MaterialsImport {
+        const METHOD: &'static str = "materials.import";
+        type Params = ImportStructureParams;
+        type Reply = Reply<ImportStructureResult>;
+    }
+
+    /// `materials.inspect`: Tell what a structure is: dimensions, symmetry, sites, neighbours,
+    /// warnings.
+    pub enum MaterialsInspect {}
+
+    impl Call for MaterialsInspect {
+        const METHOD: &'static str = "materials.inspect";
+        type Params = InspectParams;
+        type Reply = Reply<InspectResult>;
+    }
+
     /// `rpc.discover`: Return the OpenRPC document of every method; the one result that is not
     /// wrapped.
     pub enum RpcDiscover {}
@@ -4336,7 +4806,7 @@ pub mod calls {
         type Reply = Reply<ConfigResult>;
     }
 
-    /// `system.doctor`: Check daemon, paths, database, disk and codes, each on its own.
+    /// `system.doctor`: Check daemon, database, disk, codes and clusters, each on its own.
     pub enum SystemDoctor {}
 
     impl Call for SystemDoctor {
@@ -4406,6 +4876,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::ClustersDelete>();
     visitor.visit::<calls::ClustersGet>();
     visitor.visit::<calls::ClustersList>();
+    visitor.visit::<calls::ClustersLogin>();
     visitor.visit::<calls::ClustersTest>();
     visitor.visit::<calls::ClustersUpdate>();
     visitor.visit::<calls::CodesList>();
@@ -4438,6 +4909,9 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsSeries>();
     visitor.visit::<calls::JobsSubmit>();
     visitor.visit::<calls::JobsTag>();
+    visitor.visit::<calls::MaterialsConvert>();
+    visitor.visit::<calls::MaterialsImport>();
+    visitor.visit::<calls::MaterialsInspect>();
     visitor.visit::<calls::RpcDiscover>();
     visitor.visit::<calls::SlurmAdopt>();
     visitor.visit::<calls::SlurmCancel>();

@@ -29,7 +29,7 @@ PRODUCTION: tuple[str, ...] = (
 TEST_METHODS: tuple[str, ...] = (
     sys.executable, str(ROOT / "tests" / "integration" / "daemon_with_test_methods.py"),
 )  # fmt: skip
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long a test waits for something that takes milliseconds, before it calls it a hang."""
 
 
@@ -193,6 +193,7 @@ class Daemon:
             "XDG_STATE_HOME": str(self.state),
             "XDG_CONFIG_HOME": str(self.config),
             "CRYSTALMATH_DATA_DIR": str(self.data),
+            "CRYSTALMATH_START_TIMEOUT": f"{PATIENCE_S:g}",
             "TEST_DAEMON_MARK": self.mark,
         }
         for name, value in (env or {}).items():

@@ -29,7 +29,7 @@ from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.ssh import SshShells
 from crystalmath.runners.shells.ssh_config import SshConfig
-from suite import NO_TESTBED, RUN_TESTBED
+from suite.groups import NO_TESTBED, RUN_TESTBED
 from support.service_fakes import Bench
 
 _SET_UP_S = 800

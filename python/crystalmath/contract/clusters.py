@@ -258,6 +258,17 @@ class AcceptHostKeyParams(Params):
     )
 
 
+class ConnectionView(Model):
+    """How the connection to a cluster's host does."""
+
+    state: Literal["ok", "backing_off", "open", "needs_user"] = Field(
+        description="`backing_off`: tried again at `next_try_at`; `open`: the same after many "
+        "failures; `needs_user`: refused, and nothing is tried again without a user."
+    )
+    failures: int = Field(description="Failures in a row.")
+    next_try_at: Timestamp | None = Field(default=None, description="When it is tried again.")
+
+
 class ClusterView(Model):
     """A cluster, with what the daemon has learned of it."""
 
@@ -290,6 +301,13 @@ class ClusterView(Model):
     unreachable_since: Timestamp | None = Field(default=None, description="Since when it fails.")
     polled_at: Timestamp | None = Field(default=None, description="Last complete answer.")
     probe: dict[str, Any] = Field(default_factory=dict, description="What `clusters.test` found.")
+    connection: ConnectionView | None = Field(
+        default=None, description="Null on this machine, and before the first connection."
+    )
+    warnings: list[str] = Field(
+        default_factory=list,
+        description="What looks wrong in the description; said when it is made or changed.",
+    )
 
 
 class ClustersMeta(Model):

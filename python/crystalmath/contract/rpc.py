@@ -79,10 +79,11 @@ class Listing(Generic[T, M]):
     """A result that is a plain array, with what belongs to the listing itself beside it.
 
     ``data`` holds models, or mappings that already have the wire shape of ``T`` (the list paths
-    skip model construction for speed; a contract test validates them against ``T``).
+    skip model construction for speed; a contract test validates them against ``T``), or these as
+    JSON already.
     """
 
-    data: Sequence[T | Mapping[str, Any]]
+    data: Sequence[T | Mapping[str, Any] | bytes]
     meta: M
     status: Literal["ok", "unchanged"] = "ok"
 

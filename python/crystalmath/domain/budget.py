@@ -21,14 +21,26 @@ class TokenBucket:
     tokens: float = -1.0
     at: float = 0.0
 
-    def take(self, now: float, *, n: int = 1, by_user: bool = False) -> bool:
-        """Take tokens, or say that there are not enough."""
+    def take(self, now: float, *, n: int = 1, by_user: bool = False, spare: float = 0.0) -> bool:
+        """Take tokens, or say that there are not enough.
+
+        Parameters
+        ----------
+        spare
+            So many must be left above the reserve, for what is more important.
+        """
         self._fill(now)
-        floor = 0.0 if by_user else self.reserve
+        floor = spare + (0.0 if by_user else self.reserve)
         if self.tokens - n < floor:
             return False
         self.tokens -= n
         return True
+
+    def take_up_to(self, now: float, n: int, *, by_user: bool = False) -> int:
+        """Take as many of these tokens as there are; returns how many."""
+        while n > 0 and not self.take(now, n=n, by_user=by_user):
+            n -= 1
+        return n
 
     def wait_s(self, now: float, *, n: int = 1) -> float:
         """Seconds until :meth:`take` succeeds for what happens by itself."""

@@ -8,8 +8,9 @@ E10 are those of ``docs/adr/014-evidence-and-reducer.md``.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 Source = Literal["squeue", "sacct", "scontrol", "start", "end"]
@@ -69,6 +70,22 @@ class Observation:
     attempt: int | None = None
     warned: bool = False
     details: dict[str, Any] = field(default_factory=dict)
+
+
+_NAMES: Final = tuple(one.name for one in fields(Observation))
+_SAID: Final = operator.attrgetter(*(name for name in _NAMES if name not in ("seen_at", "poll")))
+
+
+def is_same(one: Observation, other: Observation) -> bool:
+    """Whether two observations differ in their time alone."""
+    same: bool = _SAID(one) == _SAID(other)
+    return same
+
+
+def filled(seen: Observation) -> dict[str, Any]:
+    """The fields of an observation that say something."""
+    values = ((name, getattr(seen, name)) for name in _NAMES)
+    return {name: value for name, value in values if value not in (None, {}, "")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from crystalmath.contract.system import (
 from crystalmath.errors import Conflict, CrystalMathError, ProtocolMismatch
 from crystalmath.server.router import Router
 from crystalmath.server.settings import KEYS, Settings, value_of
+from crystalmath.server.strict_json import encode
 from crystalmath.server.transport import Transport
 from crystalmath.services.events import EventHub
 
@@ -90,6 +91,7 @@ class ServerState:
         self._document: dict[str, Any] | None = None
         self._schema: str | None = None
         self._job_counts: Callable[[], Mapping[str, int]] = dict
+        self._cluster_rows: Callable[[], list[dict[str, Any]]] = list
         self._live_local_jobs: Callable[[], int] = int
 
     # --- what the daemon tells ------------------------------------------------------------------
@@ -101,11 +103,15 @@ class ServerState:
         self._schema = schema
 
     def set_counts(
-        self, jobs: Callable[[], Mapping[str, int]], live_local_jobs: Callable[[], int]
+        self,
+        jobs: Callable[[], Mapping[str, int]],
+        live_local_jobs: Callable[[], int],
+        clusters: Callable[[], list[dict[str, Any]]] = list,
     ) -> None:
-        """Set where the numbers of jobs come from."""
+        """Set where the numbers of jobs, and the health of the clusters, come from."""
         self._job_counts = jobs
         self._live_local_jobs = live_local_jobs
+        self._cluster_rows = clusters
 
     # --- ServerPort -----------------------------------------------------------------------------
 
@@ -196,6 +202,7 @@ class ServerState:
             jobs_problem=problem,
             waiting_for=waiting,
             log_problems=self._log_problems(),
+            clusters=self._clusters(),
         )
 
     def config(self) -> ConfigResult:
@@ -244,6 +251,10 @@ class ServerState:
         _log.info("starting: %s", text)
         self._progress(text)
 
+    def encode(self, value: Mapping[str, Any]) -> bytes:
+        """JSON as it goes over the wire."""
+        return encode(value)
+
     def run_worker(self, function: str, kwargs: Mapping[str, Any], deadline_s: float) -> Any:
         """Run an allow-listed ``module:function`` in a warm worker process."""
         return self._run_worker(function, kwargs, deadline_s)
@@ -264,6 +275,13 @@ class ServerState:
         except CrystalMathError as error:
             _log.warning("cannot count the jobs: %s", error.message)
             return {}, 0, error.message
+
+    def _clusters(self) -> list[dict[str, Any]]:
+        try:
+            return self._cluster_rows()
+        except CrystalMathError as error:
+            _log.warning("cannot read the clusters: %s", error.message)
+            return []
 
 
 def resident_mib() -> float:

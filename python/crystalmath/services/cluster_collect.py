@@ -46,6 +46,8 @@ class Collecting:
     ----------
     max_retrieve_mib
         Larger files stay on the cluster.
+    may_ask
+        Whether the cluster's budget allows another question to the scheduler.
     """
 
     jobs: Store
@@ -55,12 +57,13 @@ class Collecting:
     directories: JobDirectories
     clock: Callable[[], float]
     max_retrieve_mib: int
+    may_ask: Callable[[], bool] = lambda: True
 
     def collect(self, row: Row, remote: RemoteJob, watched: Watched) -> None:
         """FINISHED → COMPLETED | FAILED; CANCELLED stays what it is, with its files."""
         end = self._completed_end(row, remote, watched)
-        listed = self._listing(remote)
-        if self._is_early(row, remote, end, listed):
+        listed = None if end is None else self._listing(remote)
+        if end is None or self._is_early(row, remote, end, listed):
             changes = {"next_try_at": self.clock() + LOOK_AGAIN_S}
             self.jobs.move(Move(row["id"], (row["state"],), None, self.clock(), changes=changes))
             return
@@ -73,8 +76,13 @@ class Collecting:
         move = judged(row, documents, verdict, noticed, self.clock())
         self.store.commit([JobChange(row["id"], (move,), {"collected": True, "end": end})])
 
-    def _completed_end(self, row: Row, remote: RemoteJob, watched: Watched) -> dict[str, Any]:
-        """What is known of the end; without receipt and exit code, both are asked for again."""
+    def _completed_end(
+        self, row: Row, remote: RemoteJob, watched: Watched
+    ) -> dict[str, Any] | None:
+        """What is known of the end; without receipt and exit code, both are asked for again.
+
+        None: the budget does not allow that now.
+        """
         end = dict(remote.end)
         if end.get("rc") is not None or end.get("signal") is not None:
             return end
@@ -84,6 +92,8 @@ class Collecting:
         left = [seen for seen in receipts if (seen.source, seen.attempt) == ("end", attempt)]
         if left:
             return end | of_receipt(left[-1])
+        if not self.may_ask():
+            return None
         past, _ = self.runner.history([watched])
         words = [seen for seen in past.get(row["id"], []) if seen.phase in ("ended", "cancelled")]
         if words:

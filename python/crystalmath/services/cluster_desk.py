@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from crystalmath.contract.jobs import SubmitParams
 from crystalmath.errors import InvalidParams, NotFound
 from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports import Prepared
 from crystalmath.services.ports_cluster import Cluster, ClusterRunner, ClusterStore, Work
+
+
+def work_of(uuid: str, name: str, prepared: Prepared, resources: Mapping[str, Any]) -> Work:
+    """What a prepared job runs."""
+    return Work(uuid, name, prepared.argv, prepared.env, resources, prepared.starts_processes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +63,5 @@ class ClusterDesk:
         key = job_key("0" * 32)
         directory = f"{cluster.record.remote_workdir.rstrip('/')}/{key}"
         resources = params.resources.model_dump(mode="json")
-        work = Work("0" * 32, params.name, prepared.argv, prepared.env, resources)
+        work = work_of("0" * 32, params.name, prepared, resources)
         return self.runner_of(cluster).render(work, directory)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -31,6 +31,7 @@ from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_files import REMOTE_LOG_FILES
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import (
+    IDS_PER_CANCEL,
     Cluster,
     ClusterRunner,
     ClusterStore,
@@ -45,10 +46,12 @@ from crystalmath.services.steps import progress_move
 log = logging.getLogger(__name__)
 
 _LOGS: Final = tuple(REMOTE_LOG_FILES.values())
-_AT_ONCE: Final = 200
+_AT_ONCE: Final = 50
+_MOST_OUTPUTS: Final = 10_000
 _STEPS_AT_ONCE: Final = 10
 """Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
 polls must not wait for a thousand of them."""
+_NEXT_TURN_S: Final = 0.05
 _FOLLOW_BYTES: Final = 256 * 1024
 
 
@@ -101,6 +104,8 @@ class Lane:
         self._failures = 0
         self._contact_at = 0.0
         self._follow_at = 0.0
+        self._followed = 0
+        self._has_more = False
         self._cancel_sent: dict[int, float] = {}
         self._outputs: dict[int, str | None] = {}
         self.polls = Polls(
@@ -166,36 +171,40 @@ class Lane:
 
     def _work(self, cluster: Cluster, runner: ClusterRunner, steps: ClusterSteps) -> None:
         name, store, now = cluster.record.name, self._parts.store, self._clock()
-        for row in store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE):
+        created = store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE)
+        for row in created:
             self._guarded(row, steps.stage)
-        self._hand_over(cluster, steps)
-        tracked = store.remote_rows(name, TRACKED)
-        if (tracked or self._lost_due(name)) and self.polls.is_due():
+        handed_over = self._hand_over(cluster, steps)
+        if self.polls.is_due() and (
+            store.remote_rows(name, TRACKED, limit=1) or self._lost_due(name)
+        ):
             self.polls.look(cluster, runner)
-            tracked = store.remote_rows(name, TRACKED)
-        self._cancel(cluster, runner, steps, tracked)
-        self._follow(runner, [row for row in tracked if row["state"] == "RUNNING"])
+        self._cancel(cluster, runner, steps)
+        self._follow(cluster, runner)
         ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_STEPS_AT_ONCE)
         ended += store.uncollected(name, _STEPS_AT_ONCE, self._clock())
         remotes = store.remotes([row["id"] for row in ended])
         for row in ended:
             remote = remotes[row["id"]]
             self._guarded(row, partial(self._collect, steps, remote))
+        self._has_more = max(len(created), handed_over, len(ended)) >= _STEPS_AT_ONCE
 
-    def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> None:
+    def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> int:
+        """Hand jobs over as far as limits allow; returns how many."""
         name, jobs, store = cluster.record.name, self._parts.jobs, self._parts.store
         startable = jobs.startable(self._clock(), _STEPS_AT_ONCE, name)
         room = cluster.record.max_concurrent
         if startable and room is not None:
             room -= len(store.remote_rows(name, TRACKED, limit=room))
-        for row in startable:
+        for done, row in enumerate(startable):
             if self._stopping.is_set() or (room is not None and room <= 0):
-                return
+                return done
             if not self._submissions.take(self._clock()):
-                return
+                return done
             self._guarded(row, steps.hand_over)
             self.polls.expect_news(cluster.record.min_poll_s)
             room = None if room is None else room - 1
+        return len(startable)
 
     def _cancel_unsent(self, cluster: Cluster, steps: ClusterSteps) -> None:
         """Jobs that were never handed over need no connection to end."""
@@ -207,16 +216,10 @@ class Lane:
             if remote.scheduler_id is None and remote.handed_over_at is None:
                 self._guarded(row, partial(_cancel_here, steps, remote))
 
-    def _cancel(
-        self,
-        cluster: Cluster,
-        runner: ClusterRunner,
-        steps: ClusterSteps,
-        tracked: Sequence[Row],
-    ) -> None:
+    def _cancel(self, cluster: Cluster, runner: ClusterRunner, steps: ClusterSteps) -> None:
         """Tell the scheduler, again and again, until the end is seen; the wish stays till then."""
         now = self._clock()
-        rows = [row for row in tracked if row["state"] == "CANCELLING"]
+        rows = self._parts.store.remote_rows(cluster.record.name, ("CANCELLING",))
         ids = {row["id"] for row in rows}
         self._cancel_sent = {i: at for i, at in self._cancel_sent.items() if i in ids}
         remotes = self._parts.store.remotes(ids)
@@ -225,14 +228,16 @@ class Lane:
             if now - self._cancel_sent.get(row["id"], -1e12) < self._parts.timing.cancel_every_s:
                 continue
             self._cancel_sent[row["id"]] = now
-            told = steps.cancel(row, remotes[row["id"]])
-            if told is not None:
-                wanted.append(told)
-        if wanted and self.polls.may_ask(by_user=True):
-            said = runner.cancel(wanted)
-            for job_id in ids_of(wanted):
-                if said.get(job_id) == "not_done":
-                    self._cancel_sent.pop(job_id, None)
+            sent = steps.cancel(row, remotes[row["id"]])
+            if sent is not None:
+                wanted.append(sent)
+        calls = self.polls.may_ask_up_to(-(-len(wanted) // IDS_PER_CANCEL), by_user=True)
+        told = wanted[: calls * IDS_PER_CANCEL]
+        said = runner.cancel(told) if told else {}
+        for job_id in ids_of(wanted):
+            if said.get(job_id, "not_done") == "not_done":
+                self._cancel_sent.pop(job_id, None)
+        if told:
             self.polls.expect_news(cluster.record.min_poll_s)
 
     def _collect(self, steps: ClusterSteps, remote: RemoteJob, row: Row) -> None:
@@ -241,29 +246,42 @@ class Lane:
             return
         steps.collecting.collect(row, remote, watched(row, remote))
 
-    def _follow(self, runner: ClusterRunner, running: Sequence[Row]) -> None:
-        """Bring what running jobs have written, for their logs and their progress."""
-        now = self._clock()
-        if not running or now < self._follow_at:
+    def _follow(self, cluster: Cluster, runner: ClusterRunner) -> None:
+        """Bring what running jobs have written, for their logs and their progress.
+
+        Those that somebody watches each time, then some of the others in turn: a look into the
+        files of hundreds at once would hold up the polls, and the host.
+        """
+        now, store, name = self._clock(), self._parts.store, cluster.record.name
+        if now < self._follow_at:
             return
-        is_watched = bool(self._parts.watched_logs() & {row["id"] for row in running})
+        watched_rows = store.rows_of(self._parts.watched_logs())
+        running = [r for r in watched_rows if (r["cluster"], r["state"]) == (name, "RUNNING")]
+        is_watched = bool(running)
+        ids = {row["id"] for row in running}
+        others = store.remote_rows(name, ("RUNNING",), after=self._followed, limit=_AT_ONCE)
+        self._followed = others[-1]["id"] if len(others) == _AT_ONCE else 0
+        running += [row for row in others if row["id"] not in ids]
+        if not running:
+            return
         remotes = self._parts.store.remotes([row["id"] for row in running])
-        self._outputs = {job_id: self._outputs[job_id] for job_id in remotes.keys() & self._outputs}
         wanted = []
-        for row in running[:_AT_ONCE]:
+        for row in running:
             here = self._parts.directories.path(row["uuid"])
             output = self._output(row["id"])
             names = dict.fromkeys((*_LOGS, *([output] if output else ())))
             there = remotes[row["id"]].directory
             wanted += [(f"{there}/{name}", here / name) for name in names]
-        runner.follow(wanted, _FOLLOW_BYTES)
+        came = runner.follow(wanted, _FOLLOW_BYTES)
         self._follow_at = now + self._parts.timing.follow_s * (1 if is_watched else 5)
-        for row in running[:_AT_ONCE]:
+        for row in running if came else ():
             self._progress(row)
 
     def _output(self, job_id: int) -> str | None:
         """The file that the code writes to, which never changes."""
         if job_id not in self._outputs:
+            if len(self._outputs) >= _MOST_OUTPUTS:
+                self._outputs.clear()
             self._outputs[job_id] = self._parts.jobs.documents(job_id).prepared.get("output")
         return self._outputs[job_id]
 
@@ -303,6 +321,8 @@ class Lane:
     def _wait_s(self, cluster: Cluster) -> float:
         store, name, now = self._parts.store, cluster.record.name, self._clock()
         timing = self._parts.timing
+        if self._has_more:
+            return _NEXT_TURN_S
         waits = [timing.idle_s]
         if store.remote_rows(name, TRACKED, limit=1):
             waits.append(self.polls.wait_s())
@@ -313,7 +333,7 @@ class Lane:
             waits.append(timing.busy_s)
         if store.uncollected(name, 1, now):
             waits.append(timing.busy_s)
-        return max(0.05, min(waits))
+        return max(_NEXT_TURN_S, min(waits))
 
     def _lost_due(self, name: str) -> bool:
         return bool(self._parts.store.remote_rows(name, ("LOST",), due=self._clock(), limit=1))
@@ -340,6 +360,7 @@ class Lane:
             directories=parts.directories,
             clock=parts.clock,
             max_retrieve_mib=cluster.record.max_retrieve_mib,
+            may_ask=self.polls.may_ask,
         )
         return ClusterSteps(
             jobs=parts.jobs,
@@ -349,6 +370,7 @@ class Lane:
             collecting=collecting,
             clock=parts.clock,
             version=parts.version,
+            may_ask=self.polls.may_ask,
         )
 
 

@@ -8,7 +8,7 @@ that is new and the moves of the jobs are committed in one transaction. Called b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from crystalmath.domain.evidence import (
@@ -17,6 +17,8 @@ from crystalmath.domain.evidence import (
     Known,
     Observation,
     corrects,
+    filled,
+    is_same,
     reduce,
     split_misses,
 )
@@ -53,11 +55,6 @@ def in_poll(remote: RemoteJob, poll: QueuePoll) -> tuple[Observation, ...]:
     if seen is None:
         return (Observation("squeue", poll.at, "absent", poll=poll.number),)
     return (seen,)
-
-
-def is_same(one: Observation, other: Observation) -> bool:
-    """Whether two observations differ in their time alone."""
-    return replace(one, seen_at=0.0, poll=None) == replace(other, seen_at=0.0, poll=None)
 
 
 def worth_keeping(
@@ -275,14 +272,8 @@ def _move(  # noqa: PLR0917 - a row, where from and where to, and why
     changes: Mapping[str, Any],
 ) -> Move:
     because = finding.because
-    seen = (
-        {}
-        if because is None
-        else {
-            name: value
-            for name, value in asdict(because).items()
-            if value not in (None, "", {}, False)
-        }
-    )
-    evidence = {"rule": finding.rule, **seen} if why is not None else {}
+    evidence: dict[str, Any] = {}
+    if why is not None:
+        seen = {} if because is None else filled(because)
+        evidence = {"rule": finding.rule, **{name: v for name, v in seen.items() if v}}
     return Move(row["id"], (expected,), state, now, why, evidence, changes)

@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from crystalmath.domain.budget import TokenBucket
+from crystalmath.domain.evidence import Observation, is_same
 from crystalmath.domain.polling import interval_s
 from crystalmath.domain.states import JobState
 from crystalmath.services.cluster_look import Looked, change_of, in_poll
 from crystalmath.services.cluster_steps import watched
 from crystalmath.services.ports_cluster import (
+    IDS_PER_QUESTION,
     Cluster,
     ClusterRecord,
     ClusterRunner,
@@ -33,6 +35,8 @@ log = logging.getLogger(__name__)
 
 TRACKED: Final[tuple[JobState, ...]] = ("SUBMITTED", "RUNNING", "CANCELLING")
 USER_RESERVE: Final = 8
+SPARE_FOR_POLLS: Final = 4
+"""Questions about single jobs leave so many: a poll asks for all of them."""
 COMMIT_AT_ONCE: Final = 500
 """Jobs in one transaction: a poll in which thousands change must not hold up all other writers."""
 _NEVER: Final = -1e12
@@ -68,10 +72,12 @@ class Polls:
         self._floor_s = 10.0
         self.queries = TokenBucket(30, 10, USER_RESERVE)
         self._looking = threading.Lock()
+        self._counting = threading.Lock()
         self._poll_failures = 0
         self._poll_at = 0.0
         self._quiet_since = 0.0
         self._history_at = _NEVER
+        self._calm: dict[int, tuple[int, Observation]] = {}
         self.last_poll: QueuePoll | None = None
         self.last_good: QueuePoll | None = None
 
@@ -93,9 +99,16 @@ class Polls:
         self._quiet_since = self._clock()
         self._poll_at = min(self._poll_at, self._clock() + within_s)
 
-    def may_ask(self, *, by_user: bool) -> bool:
-        """Whether the budget allows another question."""
-        return self.queries.take(self._clock(), by_user=by_user)
+    def may_ask(self, n: int = 1, *, by_user: bool = False) -> bool:
+        """Whether the budget allows so many more questions; leaves what the next polls need."""
+        with self._counting:
+            spare = 0.0 if by_user else SPARE_FOR_POLLS
+            return self.queries.take(self._clock(), n=n, by_user=by_user, spare=spare)
+
+    def may_ask_up_to(self, n: int, *, by_user: bool) -> int:
+        """How many more questions the budget allows, of so many."""
+        with self._counting:
+            return self.queries.take_up_to(self._clock(), n, by_user=by_user)
 
     def look(
         self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool = False, wide: bool = False
@@ -117,7 +130,7 @@ class Polls:
             poll = self.last_poll
             if poll is not None and poll.at >= asked_at and not wide:
                 return poll, []
-            if not self.queries.take(self._clock(), by_user=by_user):
+            if not self.may_ask_up_to(1, by_user=by_user):
                 self._poll_at = self._clock() + self.queries.wait_s(self._clock())
                 return self.last_poll, []
             return self._look(cluster, runner, by_user=by_user, wide=wide)
@@ -126,11 +139,10 @@ class Polls:
         self, cluster: Cluster, runner: ClusterRunner, *, by_user: bool, wide: bool
     ) -> tuple[QueuePoll, list[JobChange]]:
         store, name = self._store, cluster.record.name
-        rows = store.remote_rows(name, TRACKED)
-        rows += store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
+        tracked = store.tracked(name, TRACKED)
+        rows = store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
         if wide:
             rows += store.ended_on_words(name)
-        remotes = store.remotes([row["id"] for row in rows])
         poll = runner.queue(store.next_poll())
         self.last_poll = poll
         if not poll.complete:
@@ -140,6 +152,8 @@ class Polls:
             return poll, []
         self._poll_failures = 0
         self.last_good = poll
+        rows += store.rows_of(self._with_news(tracked, poll))
+        remotes = store.remotes([row["id"] for row in rows])
         known = {
             row["id"]: (row, remotes[row["id"]]) for row in rows if _is_looked_at(row, remotes)
         }
@@ -154,6 +168,24 @@ class Polls:
         healthy = {"polled_at": poll.at, "last_error": None, "unreachable_since": None}
         store.set_health(cluster.id, **healthy)
         return poll, changed
+
+    def _with_news(
+        self, tracked: Mapping[int, tuple[int, int | None]], poll: QueuePoll
+    ) -> list[int]:
+        """The jobs of which a poll says something else than the last one, or which have changed.
+
+        A look at any other would come to what the last one came to: nothing.
+        """
+        news, calm = [], {}
+        for job_id, (rev, ident) in tracked.items():
+            seen = None if ident is None else poll.seen.get(ident)
+            before = self._calm.get(job_id)
+            if seen and before and before[0] == rev and is_same(before[1], seen):
+                calm[job_id] = (rev, seen)
+            elif ident is not None:
+                news.append(job_id)
+        self._calm = calm
+        return news
 
     def _changes(
         self,
@@ -176,12 +208,16 @@ class Polls:
         for job_id, said in self._history(runner, missing, by_user=by_user).items():
             new[job_id] += said
         offset_s = runner.facts().clock_offset_s
-        looked = (
-            Looked(row, remote, before[job_id], new[job_id])
-            for job_id, (row, remote) in known.items()
-        )
-        found = (change_of(one, self._clock(), offset_s) for one in looked)
-        return [change for change in found if change is not None]
+        changes = []
+        for job_id, (row, remote) in known.items():
+            change = change_of(
+                Looked(row, remote, before[job_id], new[job_id]), self._clock(), offset_s
+            )
+            if change is not None:
+                changes.append(change)
+            elif new[job_id] and new[job_id][0].phase in ("waiting", "running"):
+                self._calm[job_id] = (row["rev"], new[job_id][0])
+        return changes
 
     def _history(
         self, runner: ClusterRunner, jobs: Sequence[Watched], *, by_user: bool
@@ -191,10 +227,11 @@ class Polls:
         is_early = now - self._history_at < self._history_every_s
         if not jobs or (is_early and not by_user):
             return {}
-        if not self.queries.take(now, by_user=by_user):
+        allowed = self.may_ask_up_to(-(-len(jobs) // IDS_PER_QUESTION), by_user=by_user)
+        if not allowed:
             return {}
         self._history_at = now
-        found, trouble = runner.history(jobs)
+        found, trouble = runner.history(jobs[: allowed * IDS_PER_QUESTION])
         if trouble is not None:
             log.info("the accounting says nothing", extra={"said": trouble})
         return found

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from crystalmath.domain.states import JobState
 from crystalmath.services.cluster_collect import Collecting
+from crystalmath.services.cluster_desk import work_of
 from crystalmath.services.cluster_key import job_name
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports_cluster import (
@@ -28,7 +29,6 @@ from crystalmath.services.ports_cluster import (
     Unknown,
     Wait,
     Watched,
-    Work,
 )
 from crystalmath.services.ports_store import Move, Row, Store
 from crystalmath.services.postponing import postponement
@@ -40,6 +40,8 @@ SINCE_SLACK_S: Final = 600.0
 DOUBT_S: Final = 300.0
 """So long nobody may know of a job before it is handed over a second time."""
 ASK_AGAIN_S: Final = 5.0
+QUESTIONS_TO_FIND: Final = 2
+"""To squeue and to the accounting."""
 _LIMIT_AFTER_S: Final = (60.0, 300.0, 1200.0, 1800.0)
 
 
@@ -54,6 +56,7 @@ class ClusterSteps:
     collecting: Collecting
     clock: Callable[[], float]
     version: str
+    may_ask: Callable[[int], bool] = lambda _n: True
 
     def stage(self, row: Row) -> None:
         """CREATED → STAGED: the files here, then on the cluster, complete."""
@@ -67,7 +70,7 @@ class ClusterSteps:
                 raise
             self._refused(row, "input_rejected", *gone)
             return
-        work = Work(row["uuid"], row["name"], prepared.argv, prepared.env, documents.resources)
+        work = work_of(row["uuid"], row["name"], prepared, documents.resources)
         directory = self.runner.stage(
             Staging(work, self.directories.path(row["uuid"]), prepared.files)
         )
@@ -205,6 +208,9 @@ class ClusterSteps:
         since = remote.doubted_at or now
         if remote.doubted_at is None:
             self.store.commit([JobChange(row["id"], (), {"doubted_at": now})])
+        if not self.may_ask(QUESTIONS_TO_FIND):
+            self._later(row, ASK_AGAIN_S, outcome.text, attention=row["attention"])
+            return
         found = self.runner.find(name, (remote.handed_over_at or now) - SINCE_SLACK_S)
         if found.ids:
             self._accepted(row, Accepted(found.ids[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,11 +31,16 @@ class DiagnosisService:
     directories: JobDirectories
     database: Path
     cores: int
+    clusters: Callable[[], list[Check]] = list
 
     @rpc(lane="db", read_only=True, deadline_s=60.0, wire_name="system.doctor")
     def doctor(self, params: NoParams) -> DoctorResult:
-        """Check daemon, paths, database, disk and codes, each on its own."""
+        """Check daemon, database, disk, codes and clusters, each on its own.
+
+        No cluster is asked: what is said of it is what was last seen.
+        """
         checks = [self._daemon(), self._database(), self._disk(), *self._codes()]
+        checks += self._clusters()
         return DoctorResult(ok=all(check.ok for check in checks), checks=checks)
 
     @rpc(
@@ -96,6 +101,12 @@ class DiagnosisService:
             detail=f"{free / 1024**3:.1f} GiB free for jobs",
             hint="delete jobs with their files, or give another data directory" if low else None,
         )
+
+    def _clusters(self) -> list[Check]:
+        try:
+            return self.clusters()
+        except DatabaseError as error:
+            return [Check(name="clusters", ok=False, detail=error.message, hint=error.hint)]
 
     def _codes(self) -> list[Check]:
         found = []

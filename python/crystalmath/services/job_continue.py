@@ -25,7 +25,8 @@ from crystalmath.services.ports import (
     StructureData,
 )
 from crystalmath.services.ports_store import Row, Store
-from crystalmath.services.submission import decode_prepared, decode_structure
+from crystalmath.services.structure_in import decode_structure
+from crystalmath.services.submission import decode_prepared
 
 MAX_COMPARED_BYTES: Final = 8 * 1024**2
 

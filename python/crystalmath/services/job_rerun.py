@@ -11,7 +11,7 @@ from crystalmath.errors import InvalidParams
 from crystalmath.services.job_directory import JobDirectories, hash_file
 from crystalmath.services.ports import InputFile, StructureData
 from crystalmath.services.ports_store import Store
-from crystalmath.services.submission import decode_structure
+from crystalmath.services.structure_in import decode_structure
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ waits for a program.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from crystalmath.contract.jobs import (
     CancelJobsParams,
@@ -60,8 +61,9 @@ from crystalmath.services import (
 )
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending, outcome_of
+from crystalmath.services.job_rows import EncodedRows
 from crystalmath.services.ports import CodeAdapter
-from crystalmath.services.ports_store import Move, NewJob, Query, Row, Store
+from crystalmath.services.ports_store import Move, NewJob, Page, Query, Row, Store
 
 SUBMIT_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
 
@@ -77,6 +79,7 @@ class JobsParts:
     clock: Callable[[], float]
     wake: Callable[[], None]
     end_unrecorded: Callable[[int], None]
+    encode: Callable[[Mapping[str, Any]], bytes] | None = None
 
 
 class JobsService:
@@ -89,6 +92,7 @@ class JobsService:
         self._directories = parts.directories
         self._clock = parts.clock
         self._wake = parts.wake
+        self._encoded = EncodedRows(parts.store, parts.encode) if parts.encode else None
         self._ending = Ending(parts.store, parts.directories, parts.clock, parts.end_unrecorded)
 
     @rpc(
@@ -123,7 +127,7 @@ class JobsService:
         now = self._clock()
         sort = params.sort.removeprefix("-")
         states = (params.state,) if isinstance(params.state, str) else tuple(params.state or ())
-        page = self._store.page(
+        page, rows = self._page(
             Query(
                 states=states,
                 code=params.code,
@@ -139,9 +143,15 @@ class JobsService:
         )
         following = job_view.render_cursor(sort, *page.last) if page.last else None
         return Listing(
-            data=[job_view.summary(row) for row in page.rows],
+            data=rows,
             meta=ListMeta(rev=page.rev, total=page.total, next=following),
         )
+
+    def _page(self, query: Query) -> tuple[Page, Sequence[Mapping[str, Any] | bytes]]:
+        if self._encoded is not None:
+            return self._encoded.page(query)
+        page = self._store.page(query)
+        return page, [job_view.summary(row) for row in page.rows]
 
     @rpc(errors=(NotFound, DatabaseError), read_only=True)
     def get(self, params: JobIdParams) -> Job:

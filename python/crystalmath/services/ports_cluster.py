@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.domain.states import JobState
 from crystalmath.services.ports import EndReceipt, InputFile
 from crystalmath.services.ports_shell import Got, ShellFacts
 from crystalmath.services.ports_store import Move, NewJob, Row
+
+LAUNCHER_VARIABLE = "CRYSTALMATH_LAUNCHER"
+"""Tells a program that starts its processes itself what to put before each; empty for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,16 @@ class JobChange:
     evidence: tuple[Observation, ...] = ()
 
 
+class ClusterChanges(Protocol):
+    """Who wants to know what becomes of clusters; implemented by ``services.cluster_view``."""
+
+    def changed(self, cluster: Cluster) -> None:
+        """Called after each commit, in the order of the commits; never waits, never raises."""
+
+    def removed(self, cluster: Cluster) -> None:
+        """The same of one that is forgotten."""
+
+
 class ClusterStore(Protocol):
     """The database as the services of clusters see it; every method is one transaction."""
 
@@ -148,9 +161,16 @@ class ClusterStore(Protocol):
         states: Iterable[JobState],
         *,
         due: float | None = None,
+        after: int = 0,
         limit: int = 100_000,
     ) -> list[Row]:
-        """The oldest rows of a cluster in some states."""
+        """The oldest rows of a cluster in some states, behind a job."""
+
+    def rows_of(self, job_ids: Iterable[int]) -> list[Row]:
+        """The rows of these jobs, as far as they are there."""
+
+    def tracked(self, name: str, states: Iterable[JobState]) -> dict[int, tuple[int, int | None]]:
+        """The jobs of a cluster in some states: id → revision and the scheduler's number."""
 
     def remote(self, job_id: int) -> RemoteJob:
         """A job's other side; raises ``NotFound``."""
@@ -190,6 +210,8 @@ class Work:
         The code's program, without a launcher.
     resources
         The fields of ``contract.jobs.Resources``.
+    starts_processes
+        See ``Prepared``.
     """
 
     uuid: str
@@ -197,6 +219,7 @@ class Work:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     resources: Mapping[str, Any]
+    starts_processes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +272,11 @@ class Unknown:
     at_work: bool = False
     claimed: bool = True
 
+
+IDS_PER_QUESTION: Final = 200
+"""Jobs that one question to the accounting may name; more are asked in several."""
+IDS_PER_CANCEL: Final = 100
+"""Jobs that one scancel may name."""
 
 Outcome = Accepted | Rejected | Wait | Unknown
 CancelOutcome = Literal["asked", "already_ending", "not_done"]

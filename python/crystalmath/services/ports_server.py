@@ -89,5 +89,8 @@ class ServerPort(Protocol):
     def progress(self, text: str) -> None:
         """Tell whoever waits for the start what it is busy with; one line."""
 
+    def encode(self, value: Mapping[str, Any]) -> bytes:
+        """JSON as it goes over the wire."""
+
     def run_worker(self, function: str, kwargs: Mapping[str, Any], deadline_s: float) -> Any:
         """Run an allow-listed ``module:function`` in a warm worker process; JSON in and out."""

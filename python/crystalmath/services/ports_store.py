@@ -5,7 +5,7 @@ Every method is one transaction. Rows are mappings with the column names of ``st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -114,12 +114,16 @@ class Page:
         The columns :data:`SUMMARY_COLUMNS`; times are RFC 3339 text already.
     last
         Sort value and id of the last row when there are more rows, else None.
+    briefs
+        Id, revision, start and end of every row, in seconds since the epoch; only where those that
+        are known were left out of ``rows``.
     """
 
     rows: Sequence[Sequence[Any]]
     rev: int
     total: int
     last: tuple[Any, int] | None
+    briefs: Sequence[tuple[int, int, float | None, float | None]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +201,14 @@ class Store(Protocol):
     def rev(self) -> int:
         """Revision of the job table: rises with every change."""
 
-    def page(self, query: Query) -> Page:
-        """One page of the list; the columns are :data:`SUMMARY_COLUMNS`."""
+    def page(self, query: Query, is_known: Callable[[int, int], bool] | None = None) -> Page:
+        """One page of the list; the columns are :data:`SUMMARY_COLUMNS`.
+
+        Parameters
+        ----------
+        is_known
+            Whether the caller has a job's row of a revision, which is left out then.
+        """
 
     def counts(self) -> dict[str, int]:
         """Number of jobs by state."""

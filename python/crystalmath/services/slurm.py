@@ -33,12 +33,14 @@ from crystalmath.errors import (
     SshError,
 )
 from crystalmath.services.cluster_adopt import Adoption
+from crystalmath.services.cluster_lane import Lane
 from crystalmath.services.cluster_lanes import Lanes
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_view import rfc3339, summary_of
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import (
+    IDS_PER_CANCEL,
     Cluster,
     ClusterStore,
     JobChange,
@@ -47,6 +49,7 @@ from crystalmath.services.ports_cluster import (
 )
 from crystalmath.services.ports_store import Store
 
+USED_UP = "the site's limit of questions is used up; try again in a minute"
 FRESH_S = 5.0
 """Rows of this age are shown as they are: nobody reads faster."""
 
@@ -86,6 +89,7 @@ class SlurmService:
         poll, trouble = last, None
         try:
             if params.all_users:
+                _may_ask(lane)
                 poll = runner.queue(0, all_users=True)
             elif last is None or self._age_s(last) > FRESH_S or not last.complete:
                 poll, _ = lane.polls.look(cluster, runner, by_user=True)
@@ -121,6 +125,7 @@ class SlurmService:
         cluster = self._slurm(params.cluster)
         runner = self._parts.runner_of(cluster)
         ids = list(dict.fromkeys(params.job_ids))
+        _may_ask(self._parts.lanes.lane(cluster.id), -(-len(ids) // IDS_PER_CANCEL))
         ours = self._ours(cluster, ids)
         for ident, job in ours.items():
             if job is not None and ident.isdigit():
@@ -140,8 +145,9 @@ class SlurmService:
         cluster = self._slurm(params.cluster)
         runner = self._parts.runner_of(cluster)
         ids = list(dict.fromkeys(params.job_ids))
-        trouble = runner.release(ids)
         lane = self._parts.lanes.lane(cluster.id)
+        _may_ask(lane)
+        trouble = runner.release(ids)
         lane.wake(by_user=True)
         outcome = "asked" if trouble is None else "not_done"
         ours = self._ours(cluster, ids)
@@ -166,6 +172,8 @@ class SlurmService:
         seen = None
         if poll is not None and poll.complete:
             seen = poll.seen.get(int(params.job_id))
+        if seen is None:
+            _may_ask(lane)  # the accounting
         adoption = Adoption(
             store=self._store,
             cluster=cluster,
@@ -208,7 +216,7 @@ class SlurmService:
         except SshError as error:
             return False, error.message, []
         if poll is None:
-            return False, "the site's limit of questions is used up; try again in a minute", []
+            return False, USED_UP, []
         return poll.complete, poll.trouble, changes
 
     def _rows(self, cluster: Cluster, poll: QueuePoll) -> list[dict[str, Any]]:
@@ -246,6 +254,12 @@ class SlurmService:
                 hint="`jobs.list` has its jobs",
             )
         return cluster
+
+
+def _may_ask(lane: Lane, n: int = 1) -> None:
+    """Take so many questions of the user from the cluster's budget; raises ``SlurmError``."""
+    if not lane.polls.may_ask(n, by_user=True):
+        raise SlurmError(USED_UP, hint="`clusters.update` can raise `query_budget`")
 
 
 def _told(change: JobChange) -> list[Changed]:

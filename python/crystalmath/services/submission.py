@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from crystalmath.contract.jobs import DryRun, DryRunFile, Resources, StructureIn, SubmitParams
-from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.contract.jobs import DryRun, DryRunFile, Resources, SubmitParams
+from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services.cluster_desk import ClusterDesk
 from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports import (
@@ -29,7 +29,9 @@ from crystalmath.services.ports import (
     StructureReader,
 )
 from crystalmath.services.ports_cluster import Cluster
+from crystalmath.services.ports_materials import MaterialStore
 from crystalmath.services.ports_store import Documents, NewJob, Store
+from crystalmath.services.structure_in import StructureInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Desk:
     reader: StructureReader
     cores: int
     cluster_desk: ClusterDesk | None = None
+    materials: MaterialStore | None = None
 
     def check(
         self,
@@ -85,7 +88,7 @@ class Desk:
         if files is None:
             files = _input_files(params)
         if structure is None and params.structure is not None:
-            structure = self.read_structure(params.structure)
+            structure = self.structures.read(params.structure)
         prepared = adapter.prepare(
             JobRequest(
                 name=params.name,
@@ -142,39 +145,10 @@ class Desk:
                     hint="rerun that job first and name the new one",
                 )
 
-    def read_structure(self, wanted: StructureIn) -> StructureData:
-        """Read a structure of a request.
-
-        Raises
-        ------
-        InputRejected, NotImplementedYet
-        """
-        if wanted.material is not None:
-            raise NotImplementedYet(
-                "structures of search hits come with the materials providers",
-                field="structure.material",
-                hint="give a structure file by path",
-            )
-        if wanted.job is not None:
-            return self._structure_of(wanted.job)
-        return self.reader.read(path=wanted.path, text=wanted.text, format=wanted.format)
-
-    def _structure_of(self, job_id: int) -> StructureData:
-        try:
-            results = self.store.documents(job_id).results
-        except NotFound as error:
-            raise InvalidParams(f"there is no job {job_id}", field="structure.job") from error
-        final = results.get("structure")
-        if not isinstance(final, dict):
-            raise InvalidParams(
-                f"job {job_id} has no final structure",
-                field="structure.job",
-                hint="name a completed job that works on a structure",
-            )
-        return replace(
-            decode_structure({"formula": results.get("formula", ""), **final}),
-            source={"job": str(job_id), "kind": "final structure of a job"},
-        )
+    @property
+    def structures(self) -> StructureInputs:
+        """Finds the structures that requests name."""
+        return StructureInputs(self.store, self.reader, self.materials)
 
 
 def new_job(
@@ -262,20 +236,6 @@ def dry_run(checked: Checked) -> DryRun:
         formula=prepared.formula,
         n_atoms=prepared.n_atoms,
         warnings=list(prepared.warnings),
-    )
-
-
-def decode_structure(document: Mapping[str, Any]) -> StructureData:
-    """JSON form → value; the inverse of ``dataclasses.asdict``."""
-    lattice = document["lattice"]
-    return StructureData(
-        lattice=None if lattice is None else tuple(tuple(map(float, v)) for v in lattice),  # type: ignore[misc]
-        pbc=tuple(bool(p) for p in document["pbc"]),  # type: ignore[arg-type]
-        symbols=tuple(document["symbols"]),
-        positions=tuple(tuple(map(float, p)) for p in document["positions"]),  # type: ignore[misc]
-        formula=document["formula"],
-        source=dict(document.get("source", {})),
-        warnings=tuple(document.get("warnings", ())),
     )
 
 

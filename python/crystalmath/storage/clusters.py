@@ -7,7 +7,9 @@ all of them in the order of the commits.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from typing import Any, Final
 
@@ -25,16 +27,28 @@ from sqlalchemy import (
     update,
 )
 
-from crystalmath.domain.evidence import Observation
+from crystalmath.domain.evidence import Observation, filled
 from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.errors import Conflict, NotFound
-from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
+from crystalmath.services.ports_cluster import (
+    Cluster,
+    ClusterChanges,
+    ClusterRecord,
+    JobChange,
+    RemoteJob,
+)
 from crystalmath.services.ports_store import NewJob, Row
 from crystalmath.storage import queue
-from crystalmath.storage.store import JobStore, apply_move, encode, insert_job
+from crystalmath.storage.engine import driver_of
+from crystalmath.storage.moves import apply_move, encode, write_columns
+from crystalmath.storage.store import JobStore, insert_job
 from crystalmath.storage.tables import clusters, evidence, jobs, remote_jobs
 
 _POLL = text("UPDATE counters SET value = value + 1 WHERE name = 'poll' RETURNING value")
+_EVIDENCE: Final = (
+    "INSERT INTO evidence (job_id, source, seen_at, poll, phase, observation_json) "
+    "VALUES (:job_id, :source, :seen_at, :poll, :phase, :observation_json)"
+)
 _AT_ONCE: Final = 500
 """Ids in one question: SQLite takes a limited number of variables."""
 _UNFINISHED = jobs.c.state.not_in(sorted(TERMINAL))
@@ -44,8 +58,10 @@ _NOT_FETCHED = (jobs.c.state == "CANCELLED") & (remote_jobs.c.collected == 0)
 class SqliteClusterStore:
     """Implements ``services.ports_cluster.ClusterStore``."""
 
-    def __init__(self, store: JobStore) -> None:
+    def __init__(self, store: JobStore, changes: ClusterChanges | None = None) -> None:
         self._store = store
+        self._changes = changes
+        self._telling = threading.Lock()
 
     def clusters(self) -> list[Cluster]:
         """See ``ClusterStore.clusters``."""
@@ -66,28 +82,35 @@ class SqliteClusterStore:
             "created_at": now,
             "updated_at": now,
         }
-        with self._store.writing() as (connection, _):
+        with self._committing() as (connection, told):
             _refuse_name(connection, record.name, None)
             stored = connection.execute(insert(clusters).values(values).returning(clusters))
-            return _cluster(stored.mappings().one())
+            told.append(_cluster(stored.mappings().one()))
+        return told[0]
 
     def change_cluster(self, cluster_id: int, record: ClusterRecord, now: float) -> Cluster:
         """See ``ClusterStore.change_cluster``."""
         values = {"name": record.name, "record_json": encode(asdict(record)), "updated_at": now}
-        with self._store.writing() as (connection, _):
-            before = _one(connection, cluster_id)
+        with self._committing() as (connection, told):
+            before = _one(connection, cluster_id).record
             _refuse_name(connection, record.name, cluster_id)
-            if record.name != before.record.name:
-                _refuse_in_use(connection, before.record.name, "renamed")
+            if record.name != before.name:
+                _refuse_in_use(connection, before.name, "renamed")
+            if record.kind != before.kind:
+                _refuse_in_use(connection, before.name, "made another kind")
             connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
-            return _one(connection, cluster_id)
+            told.append(_one(connection, cluster_id))
+        return told[0]
 
     def delete_cluster(self, cluster_id: int) -> None:
         """See ``ClusterStore.delete_cluster``."""
-        with self._store.writing() as (connection, _):
-            before = _one(connection, cluster_id)
-            _refuse_in_use(connection, before.record.name, "deleted")
-            connection.execute(delete(clusters).where(clusters.c.id == cluster_id))
+        with self._telling:
+            with self._store.writing() as (connection, _):
+                before = _one(connection, cluster_id)
+                _refuse_in_use(connection, before.record.name, "deleted")
+                connection.execute(delete(clusters).where(clusters.c.id == cluster_id))
+            if self._changes is not None:
+                self._changes.removed(before)
 
     def set_health(self, cluster_id: int, **columns: object) -> None:
         """See ``ClusterStore.set_health``."""
@@ -97,8 +120,22 @@ class SqliteClusterStore:
             )
             for name, value in columns.items()
         }
-        with self._store.writing() as (connection, _):
-            connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
+        changing = update(clusters).where(clusters.c.id == cluster_id).values(values)
+        with self._committing() as (connection, told):
+            rows = connection.execute(changing.returning(clusters)).mappings()
+            told += [_cluster(row) for row in rows]
+
+    @contextmanager
+    def _committing(self) -> Iterator[tuple[Connection, list[Cluster]]]:
+        """One transaction; what its body puts into the list is told when it is committed."""
+        told: list[Cluster] = []
+        # Held until it is told, so that the order is that of the commits.
+        with self._telling:
+            with self._store.writing() as (connection, _):
+                yield connection, told
+            if self._changes is not None:
+                for cluster in told:
+                    self._changes.changed(cluster)
 
     def busy_clusters(self) -> list[int]:
         """See ``ClusterStore.busy_clusters``."""
@@ -116,10 +153,28 @@ class SqliteClusterStore:
         states: Iterable[JobState],
         *,
         due: float | None = None,
+        after: int = 0,
         limit: int = 100_000,
     ) -> list[Row]:
         """See ``ClusterStore.remote_rows``."""
-        return self._rows(queue.rows_in(list(states), limit, due=due, cluster=name))
+        return self._rows(queue.rows_in(list(states), limit, after, due, name))
+
+    def rows_of(self, job_ids: Iterable[int]) -> list[Row]:
+        """See ``ClusterStore.rows_of``."""
+        ids = sorted(job_ids)
+        found: list[Row] = []
+        for at in range(0, len(ids), _AT_ONCE):
+            found += self._rows(select(jobs).where(jobs.c.id.in_(ids[at : at + _AT_ONCE])))
+        return found
+
+    def tracked(self, name: str, states: Iterable[JobState]) -> dict[int, tuple[int, int | None]]:
+        """See ``ClusterStore.tracked``."""
+        wanted = select(jobs.c.id, jobs.c.rev, remote_jobs.c.scheduler_id).where(
+            _of(name), jobs.c.state.in_(list(states))
+        )
+        with self._store.reading() as connection:
+            found = connection.execute(wanted).fetchall()
+            return {job: (rev, there) for job, rev, there in found}
 
     def _rows(self, wanted: Select[Any]) -> list[Row]:
         with self._store.reading() as connection:
@@ -207,8 +262,9 @@ class SqliteClusterStore:
                     continue
                 if change.remote:
                     _change_remote(connection, change.job_id, change.remote)
-                for seen in change.evidence:
-                    connection.execute(insert(evidence), _evidence(change.job_id, seen))
+                if change.evidence:
+                    seen = [evidence_values(change.job_id, one) for one in change.evidence]
+                    driver_of(connection).executemany(_EVIDENCE, seen)
                 done.append(change.job_id)
         return done
 
@@ -313,16 +369,16 @@ def _change_remote(connection: Connection, job_id: int, values: Mapping[str, Any
     for name in ("adopted", "rests_on_words", "collected"):
         if name in stored:
             stored[name] = int(stored[name])
-    connection.execute(update(remote_jobs).where(remote_jobs.c.job_id == job_id).values(stored))
+    write_columns(connection, "remote_jobs", job_id, stored)
 
 
-def _evidence(job_id: int, seen: Observation) -> dict[str, Any]:
-    document = {name: value for name, value in asdict(seen).items() if value not in (None, {}, "")}
+def evidence_values(job_id: int, seen: Observation) -> dict[str, Any]:
+    """An observation as it is stored."""
     return {
         "job_id": job_id,
         "source": seen.source,
         "seen_at": seen.seen_at,
         "poll": seen.poll,
         "phase": seen.phase,
-        "observation_json": encode(document),
+        "observation_json": encode(filled(seen)),
     }

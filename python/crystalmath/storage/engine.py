@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy import (
+    Connection,
+    Engine,
+    PoolProxiedConnection,
+    QueuePool,
+    create_engine,
+    event,
+)
 from sqlalchemy.exc import DBAPIError
 
 from crystalmath.errors import DatabaseError
@@ -87,6 +94,14 @@ def open_engine(path: Path, *, journal_mode: str, busy_timeout_s: float = 5.0) -
         connection.exec_driver_sql(f"BEGIN {mode}")
 
     return engine
+
+
+def driver_of(connection: Connection | PoolProxiedConnection) -> sqlite3.Connection:
+    """The driver's own connection, for what is asked so often that building it would cost most."""
+    raw = connection.connection if isinstance(connection, Connection) else connection
+    driver = raw.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
 
 
 def ensure_private(path: Path) -> None:

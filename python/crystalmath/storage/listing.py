@@ -7,6 +7,7 @@ no row is skipped or shown twice when jobs appear in between.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Float, and_, bindparam, func, or_, select, text
@@ -14,7 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Float, and_, bindparam, func, 
 from crystalmath.services.ports_store import SUMMARY_COLUMNS, Page, Query
 from crystalmath.storage.tables import jobs
 
-_REV = text("SELECT value FROM counters WHERE name = 'rev'")
+REV = "SELECT value FROM counters WHERE name = 'rev'"
+_REV = text(REV)
 _NOW = bindparam("now", type_=Float)
 
 
@@ -29,6 +31,9 @@ def _shown(name: str) -> ColumnElement[Any]:
 
 
 _COLUMNS = [_shown(name) for name in SUMMARY_COLUMNS]
+_BRIEF = [jobs.c[name] for name in ("id", "rev", "started_at", "finished_at")]
+_AT_ONCE = 500
+"""Ids in one question: SQLite takes a limited number of variables."""
 
 
 def revision(connection: Connection) -> int:
@@ -36,14 +41,17 @@ def revision(connection: Connection) -> int:
     return int(connection.execute(_REV).scalar_one())
 
 
-def page(connection: Connection, query: Query) -> Page:
-    """Fetch one page and its revision from the same snapshot."""
+def page(
+    connection: Connection, query: Query, is_known: Callable[[int, int], bool] | None = None
+) -> Page:
+    """Fetch one page and its revision from the same snapshot; see ``Store.page``."""
+    columns = _COLUMNS if is_known is None else _BRIEF
     key = _key(query.sort)
     conditions = _conditions(query)
     order = [key.desc(), jobs.c.id.desc()] if query.descending else [key.asc(), jobs.c.id.asc()]
     if query.sort == "id":
         order = order[:1]
-    statement = select(*_COLUMNS, key).where(*conditions).order_by(*order).limit(bindparam("n"))
+    statement = select(*columns, key).where(*conditions).order_by(*order).limit(bindparam("n"))
     values: dict[str, Any] = {"n": query.limit + 1, "now": query.now}
     if query.after is not None:
         statement = statement.where(_beyond(key, query.descending))
@@ -57,7 +65,19 @@ def page(connection: Connection, query: Query) -> Page:
     if len(rows) > query.limit:
         rows = rows[: query.limit]
         last = (rows[-1][-1], rows[-1][0])
-    return Page(rows=[row[:-1] for row in rows], rev=rev, total=total, last=last)
+    found = [row[:-1] for row in rows]
+    if is_known is None:
+        return Page(rows=found, rev=rev, total=total, last=last)
+    missing = [brief[0] for brief in found if not is_known(brief[0], brief[1])]
+    return Page(_rows(connection, missing, query.now), rev, total, last, found)
+
+
+def _rows(connection: Connection, ids: list[int], now: float) -> list[Sequence[Any]]:
+    rows: list[Sequence[Any]] = []
+    for at in range(0, len(ids), _AT_ONCE):
+        wanted = select(*_COLUMNS).where(jobs.c.id.in_(ids[at : at + _AT_ONCE]))
+        rows += connection.execute(wanted, {"now": now}).fetchall()
+    return rows
 
 
 @functools.cache

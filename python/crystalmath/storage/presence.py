@@ -17,6 +17,7 @@ from typing import Final
 from sqlalchemy import Engine, PoolProxiedConnection
 
 from crystalmath.errors import DatabaseError
+from crystalmath.storage.engine import driver_of
 
 _PATH_ONLY: Final = getattr(os, "O_PATH", None)
 """Closing such a descriptor drops no lock that SQLite holds on the file, as any other would."""
@@ -62,7 +63,7 @@ class Presence:
         """Fold the write-ahead log into the file that was opened, and look no more."""
         with self._lock:
             if self._keeper is not None:
-                _raw(self._keeper).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                driver_of(self._keeper).execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 self._keeper.close()
                 self._keeper = None
             if self._descriptor is not None:
@@ -87,12 +88,6 @@ class Presence:
         return None if os.path.samestat(opened, found) else "replaced"
 
 
-def _raw(connection: PoolProxiedConnection) -> sqlite3.Connection:
-    raw = connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw
-
-
 def _save(keeper: PoolProxiedConnection, path: Path) -> str | None:
     """Copy the content; the copy's name, or None where that fails."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -101,7 +96,7 @@ def _save(keeper: PoolProxiedConnection, path: Path) -> str | None:
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         with closing(sqlite3.connect(part)) as copy:
-            _raw(keeper).backup(copy)
+            driver_of(keeper).backup(copy)
         part.replace(target)
     except (OSError, sqlite3.Error):
         part.unlink(missing_ok=True)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, delete, func, insert, select
 
-from crystalmath.domain.states import TERMINAL, JobState, may_move
-from crystalmath.errors import Conflict, IllegalTransition, NotFound
+from crystalmath.domain.states import TERMINAL, JobState
+from crystalmath.errors import Conflict, NotFound
 from crystalmath.services.ports_store import (
     Change,
     Changes,
@@ -27,23 +26,22 @@ from crystalmath.services.ports_store import (
 from crystalmath.storage import listing, queue, reserve, single
 from crystalmath.storage.engine import (
     database_errors,
+    driver_of,
     ensure_private,
     journal_mode_for,
     open_engine,
 )
+from crystalmath.storage.moves import apply_move, encode, next_rev, record
 from crystalmath.storage.presence import Presence
 from crystalmath.storage.tables import (
     client_tokens,
     job_after,
     job_documents,
-    job_events,
     jobs,
     remote_jobs,
 )
 
 _INSERT_JOB = insert(jobs).returning(jobs)
-_INSERT_LINE = insert(job_events).returning(job_events.c.seq)
-_BUMP = text("UPDATE counters SET value = value + 1 WHERE name = 'rev' RETURNING value")
 
 
 def open_store(path: Path, changes: Changes | None = None) -> JobStore:
@@ -51,11 +49,6 @@ def open_store(path: Path, changes: Changes | None = None) -> JobStore:
     ensure_private(path)
     engine = open_engine(path, journal_mode=journal_mode_for(path.parent))
     return JobStore(engine, Presence(path, engine), changes)
-
-
-def encode(value: object) -> str:
-    """JSON as it is stored."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class JobStore:
@@ -215,19 +208,20 @@ class JobStore:
                 delete(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(list(TERMINAL)))
             )
             if gone.rowcount:
-                _next_rev(connection)
+                next_rev(connection)
                 made.append(Change(job_id, None))
             return bool(gone.rowcount)
 
     def rev(self) -> int:
         """See ``Store.rev``."""
         with self.reading() as connection:
-            return listing.revision(connection)
+            # One value needs no transaction.
+            return int(driver_of(connection).execute(listing.REV).fetchone()[0])
 
-    def page(self, query: Query) -> Page:
+    def page(self, query: Query, is_known: Callable[[int, int], bool] | None = None) -> Page:
         """See ``Store.page``."""
         with self.reading() as connection:
-            return listing.page(connection, query)
+            return listing.page(connection, query, is_known)
 
     def counts(self) -> dict[str, int]:
         """See ``Store.counts``."""
@@ -249,7 +243,7 @@ class JobStore:
 
 def insert_job(connection: Connection, made: list[Change], job: NewJob) -> int:
     """Insert a job with everything that hangs on it; returns its id."""
-    row = dict(job.row, rev=_next_rev(connection))
+    row = dict(job.row, rev=next_rev(connection))
     stored = dict(connection.execute(_INSERT_JOB, row).mappings().one())
     job_id = int(stored["id"])
     documents = job.documents
@@ -276,36 +270,9 @@ def insert_job(connection: Connection, made: list[Change], job: NewJob) -> int:
         )
     if job.remote is not None:
         connection.execute(insert(remote_jobs), dict(job.remote, job_id=job_id))
-    line = _record(connection, job_id, row["created_at"], (None, row["state"]), job.why, {})
+    line = record(connection, job_id, row["created_at"], (None, row["state"]), job.why, {})
     made.append(Change(job_id, stored, line))
     return job_id
-
-
-def apply_move(connection: Connection, made: list[Change], move: Move) -> bool:
-    """Carry out a move within a transaction; False when the job was no longer in ``expected``."""
-    old = connection.execute(
-        select(jobs.c.state).where(jobs.c.id == move.job_id)
-    ).scalar_one_or_none()
-    if old is None or old not in move.expected:
-        return False
-    new = move.state or old
-    if new != old and not may_move(old, new):
-        raise IllegalTransition(f"a job cannot go from {old} to {new}")
-    changes = dict(move.changes, state=new, rev=_next_rev(connection))
-    stored = connection.execute(
-        update(jobs).where(jobs.c.id == move.job_id).values(changes).returning(jobs)
-    ).mappings()
-    row = dict(stored.one())
-    if move.documents:
-        encoded = {name: encode(value) for name, value in move.documents.items()}
-        connection.execute(
-            update(job_documents).where(job_documents.c.job_id == move.job_id).values(encoded)
-        )
-    line = None
-    if move.why is not None:
-        line = _record(connection, move.job_id, move.at, (old, new), move.why, move.evidence)
-    made.append(Change(move.job_id, row, line))
-    return True
 
 
 def _row(connection: Connection, job_id: int) -> Row:
@@ -334,10 +301,6 @@ def _events(connection: Connection, job_id: int) -> list[Row]:
     return [dict(row, evidence=json.loads(row["evidence_json"])) for row in found.mappings()]
 
 
-def _next_rev(connection: Connection) -> int:
-    return int(connection.execute(_BUMP).scalar_one())
-
-
 def _token_owner(connection: Connection, token: str, request_sha256: str) -> int | None:
     found = connection.execute(
         select(client_tokens.c.job_id, client_tokens.c.request_sha256).where(
@@ -353,24 +316,3 @@ def _token_owner(connection: Connection, token: str, request_sha256: str) -> int
             field="client_token",
         )
     return int(found.job_id)
-
-
-def _record(
-    connection: Connection,
-    job_id: int,
-    at: float,
-    change: tuple[str | None, str],
-    why: str,
-    evidence: Mapping[str, Any],
-) -> Row:
-    """Add a line to the job's history, and return it."""
-    line = {
-        "job_id": job_id,
-        "at": at,
-        "from_state": change[0],
-        "to_state": change[1],
-        "why": why,
-        "evidence_json": encode(evidence),
-    }
-    seq = connection.execute(_INSERT_LINE, line).scalar_one()
-    return dict(line, seq=seq, evidence=evidence)

@@ -170,3 +170,19 @@ evidence = Table(
     Index("evidence_by_job", "job_id", "seq"),
     sqlite_autoincrement=True,
 )
+
+materials = Table(
+    "materials",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("name", Text, nullable=False),
+    Column("formula", Text, nullable=False),
+    Column("n_atoms", Integer, nullable=False),
+    Column("space_group", Integer),
+    Column("content_hash", Text, nullable=False, unique=True),
+    Column("fingerprint_json", Text, nullable=False),
+    Column("structure_json", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Structures that the user has taken in."""

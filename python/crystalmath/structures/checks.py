@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.raw import RawStructure
+from crystalmath.structures.structure import Structure
 
 MIN_DISTANCE_A = 0.5
 """Atoms closer than this (Å) are duplicates: the shortest bond, H2, has 0.74 Å."""
@@ -22,7 +22,7 @@ SHORT_BOND = 0.7
 """Times the sum of the covalent radii: shorter distances are warned of."""
 
 
-def check(raw: RawStructure) -> None:
+def check(raw: Structure) -> None:
     """Refuse or warn, and make the cell right-handed.
 
     Raises
@@ -58,7 +58,7 @@ def _refuse(message: str, hint: str | None = None) -> None:
     raise InputRejected(message, hint=hint, field="structure")
 
 
-def _check_cell(raw: RawStructure) -> None:
+def _check_cell(raw: Structure) -> None:
     if raw.lattice is None:
         return
     if not np.isfinite(raw.lattice).all():
@@ -75,7 +75,7 @@ def _check_cell(raw: RawStructure) -> None:
         raw.warnings.append("the cell was left-handed; its axes are reversed")
 
 
-def _check_distances(raw: RawStructure) -> None:
+def _check_distances(raw: Structure) -> None:
     from ase import Atoms
     from ase.data import covalent_radii
     from ase.neighborlist import neighbor_list

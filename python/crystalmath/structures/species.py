@@ -68,3 +68,14 @@ def isotope_of(text: str) -> str | None:
     """Return ``D`` or ``T`` when a species or label is heavy hydrogen."""
     match = re.match(r"([DT])(?![A-Za-z])", text.strip())
     return match[1] if match else None
+
+
+def element_of_number(number: int) -> str | None:
+    """Return the element of CRYSTAL's conventional atomic number, or None.
+
+    The hundreds choose a basis set or a core potential: 26, 126 and 226 are all iron.
+    """
+    from ase.data import chemical_symbols
+
+    atomic = number % 100
+    return chemical_symbols[atomic] if 0 < atomic < len(chemical_symbols) else None

@@ -19,6 +19,8 @@ from bench.fleet import codecs
 from bench.forces import run as forces
 from bench.measure import Ledger, Target
 from bench.report import print_rows, print_targets, write_json
+from bench.scale import run as scale
+from bench.scale import submitting
 from bench.ui import run as ui
 from rig.place import RigError
 
@@ -29,9 +31,13 @@ BENCHMARKS: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "ui": ui.run,
     "forces": forces.run,
 }
-ON_REQUEST: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {"ssh": ssh.run}
-"""Those that set up servers; they run only when named."""
-LATER: Final = ("scale", "science", "workflows")
+ON_REQUEST: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
+    "ssh": ssh.run,
+    "scale": scale.run,
+    "slurm": submitting.run,
+}
+"""Those that need servers or take minutes; they run only when named."""
+LATER: Final = ("science", "workflows")
 ROUNDS: Final = 11
 
 

@@ -37,14 +37,15 @@ def fill(database: Path, count: int) -> None:
 
 def make_directory(data_dir: Path, number: int) -> Path:
     """Make the directory of one of the jobs, with the files that a finished job has."""
-    directory = data_dir / "jobs" / _key(number)
+    directory = data_dir / "jobs" / key_of(number)
     directory.mkdir(parents=True)
     for name in (*INPUTS, *OUTPUTS):
         (directory / name).write_text("{}\n", encoding="utf-8")
     return directory
 
 
-def _key(number: int) -> str:
+def key_of(number: int) -> str:
+    """The uuid of a job of the database."""
     return uuid.UUID(int=number).hex
 
 
@@ -52,7 +53,7 @@ def _row(number: int) -> dict[str, object]:
     started_at = _EPOCH_S + 60.0 * number
     return {
         "id": number,
-        "uuid": _key(number),
+        "uuid": key_of(number),
         "name": f"copper relax {number}",
         "code": "forces",
         "task": "relax",

@@ -87,6 +87,12 @@ class Wire:
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
+    def call_unread(self, method: str, params: dict[str, Any] | None = None) -> bytes:
+        """Send a request and return the line that answers it, as it came; an error too."""
+        self._next_id += 1
+        self.sock.sendall(request_line(method, params, self._next_id))
+        return self.read_line()
+
     def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """Send a request and return the ``result`` of its reply.
 

@@ -46,3 +46,13 @@ def test_the_reserve_is_for_users() -> None:
     assert bucket.wait_s(6.0) == pytest.approx(48.0)
     assert bucket.take(54.1)
     assert sum(bucket.take(1e6) for _ in range(100)) == 22
+
+
+def test_some_can_be_left_and_fewer_taken_than_asked_for() -> None:
+    bucket = TokenBucket(30, 10, reserve=8)
+    assert bucket.take_up_to(0.0, 15) == 15
+    assert not bucket.take(0.0, n=4, spare=4)
+    assert bucket.take(0.0, n=3, spare=4)
+    assert bucket.take_up_to(0.0, 15) == 4
+    assert bucket.take_up_to(0.0, 15) == 0
+    assert bucket.take_up_to(0.0, 15, by_user=True) == 8

@@ -10,7 +10,7 @@ import pytest
 from ase.build import bulk
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.cif_group import RHOMBOHEDRAL, TWO_ORIGINS
+from crystalmath.structures.symmetry.settings import RHOMBOHEDRAL, TWO_ORIGINS
 from crystalmath.structures.read import read_structure
 
 _SITES = (

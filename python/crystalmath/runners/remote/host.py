@@ -127,13 +127,14 @@ class RemoteHost(ABC):
             for remote, local in wanted
         ]
         done = 0
-        for (remote, local), tail in zip(
-            wanted, self.on().tail(wants, deadline_s=QUERY_S), strict=True
+        for want, (remote, local), tail in zip(
+            wants, wanted, self.on().tail(wants, deadline_s=QUERY_S), strict=True
         ):
             if tail.size is None:
                 continue
             self._identities[remote] = tail.identity
-            done += _append(local, tail.offset, tail.data)
+            if tail.data or tail.offset != want.offset or not local.exists():
+                done += _append(local, tail.offset, tail.data)
         return done
 
     def close(self) -> None:

@@ -8,10 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from crystalmath.errors import TransferFailed
+from crystalmath.errors import SetupFailed, TransferFailed
 from crystalmath.runners.shells.facts import noise_lines, read_facts
 from crystalmath.runners.shells.framing import new_token
-from crystalmath.runners.shells.tails import read_tails, tail_script
+from crystalmath.runners.shells.setup_lines import diagnosis_script, read_diagnosis
+from crystalmath.runners.shells.tails import (
+    read_tails,
+    read_unchanged,
+    sizes_script,
+    tail_script,
+)
 from crystalmath.runners.shells.transfer.carriers import Progress
 from crystalmath.runners.shells.transfer.get import Download
 from crystalmath.runners.shells.transfer.put import Upload
@@ -28,6 +34,10 @@ from crystalmath.services.ports_shell import (
 )
 
 _COMMAND_S: Final = 30.0
+_FEW_FILES: Final = 8
+_SIZE_BYTES: Final = 8 * 1024
+"""Room for what is said of one file: its path may be this long."""
+_DIAGNOSIS_S: Final = 20.0
 
 
 class FramedShell(ABC):
@@ -62,8 +72,38 @@ class FramedShell(ABC):
         """How files of these sizes are moved."""
 
     def run(self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB) -> Ran:
-        """Run a POSIX sh script; its standard input is empty."""
-        return self._run(script, time.monotonic() + deadline_s, cap_bytes, self._setup)
+        """Run a POSIX sh script; its standard input is empty.
+
+        Raises
+        ------
+        SetupFailed
+            A line of ``setup_commands`` ends the shell; the script was not begun.
+        """
+        until = time.monotonic() + deadline_s
+        ran = self._run(script, until, cap_bytes, self._setup)
+        if ran.ended_in_setup:
+            raise self._setup_failed(min(until, time.monotonic() + _DIAGNOSIS_S))
+        return ran
+
+    def _setup_failed(self, until: float) -> SetupFailed:
+        """Find the line that ends the shell: run the first, the first two, and so on."""
+        ran = self._run(diagnosis_script(self._setup), until, MIB)
+        found = read_diagnosis(ran, self._setup)
+        if found is None:
+            message, where = "a setup line ends the shell", "one of the lines"
+        else:
+            number, said = found
+            message = f"the setup line {number}, `{self._setup[number - 1]}`, ends the shell"
+            message += f": {said}" if said else ""
+            where = "the line"
+        return SetupFailed(
+            f"{self._label}: {message}",
+            hint=f"Correct {where} in `setup_commands`: an `exit`, an `exec` or the `.` of a file "
+            "that is not there ends the shell before any command.",
+            field="setup_commands",
+            host=self._host,
+            stage="session",
+        )
 
     def put(
         self,
@@ -98,12 +138,25 @@ class FramedShell(ABC):
         return download.fetch(files, into)
 
     def tail(self, wants: Sequence[TailFrom], *, deadline_s: float) -> Sequence[Tail]:
-        """Read on in all watched files in one round trip."""
+        """Read on in all watched files in one round trip; of many, in those alone that have grown.
+
+        Looking into each takes a process of the host; looking at all takes one.
+        """
+        until = time.monotonic() + deadline_s
+        if len(wants) <= _FEW_FILES:
+            return self._tail(wants, until)
+        looked = self._run(sizes_script(wants), until, len(wants) * _SIZE_BYTES)
+        same = read_unchanged(looked.out, wants) if looked.complete else {}
+        grown = self._tail([want for want in wants if want.path not in same], until)
+        found = same | {tail.path: tail for tail in grown}
+        return [found[want.path] for want in wants]
+
+    def _tail(self, wants: Sequence[TailFrom], until: float) -> Sequence[Tail]:
         if not wants:
             return []
         token = new_token()
         room = sum(want.max_bytes + 1024 for want in wants)
-        ran = self._run(tail_script(wants, token), time.monotonic() + deadline_s, room)
+        ran = self._run(tail_script(wants, token), until, room)
         tails = read_tails(ran.out, wants, token) if ran.complete else None
         if tails is None:
             raise TransferFailed(

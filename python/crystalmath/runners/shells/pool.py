@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from crystalmath.errors import SshError, Unreachable
-from crystalmath.runners.shells.authentication import Ask
 from crystalmath.runners.shells.breaker import Breaker, Health
 from crystalmath.runners.shells.connection import Connection, ConnectionLost, Opener, with_host
 from crystalmath.runners.shells.hosts import Clock
+from crystalmath.services.ports_shell import Ask
 
 if TYPE_CHECKING:
     from paramiko import Channel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
 from crystalmath.runners.shells.places import literal
@@ -37,6 +38,24 @@ def tail_script(wants: Sequence[TailFrom], token: str) -> str:
         lines.append(f"cm_tail {literal(want.path)} {want.offset} {want.max_bytes} '{known}'")
     lines.append(f"echo {token} end")
     return "\n".join(lines)
+
+
+def sizes_script(wants: Sequence[TailFrom]) -> str:
+    """Return the command that looks at all files at once, with one process for all of them."""
+    paths = " ".join(literal(want.path) for want in wants)
+    return f"""if stat -L -c %s / >/dev/null 2>&1; then stat -L -c '%i:%W %s %n' {paths}
+else stat -L -f '%i:%B %z %N' {paths}; fi 2>/dev/null
+:"""
+
+
+def read_unchanged(out: bytes, wants: Sequence[TailFrom]) -> dict[PurePosixPath, Tail]:
+    """The files that are as they were when the last byte that is known was read."""
+    found = set(out.decode("utf-8", "replace").splitlines())
+    return {
+        want.path: Tail(want.path, want.offset, b"", want.offset, want.identity)
+        for want in wants
+        if f"{want.identity} {want.offset} {want.path}" in found
+    }
 
 
 def read_tails(out: bytes, wants: Sequence[TailFrom], token: str) -> list[Tail] | None:

@@ -6,6 +6,7 @@ An unlisted one is shown as it is.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -79,6 +80,7 @@ _NODES = re.compile(
 )
 
 
+@functools.lru_cache(maxsize=1024)
 def advise(reason: str | None) -> Advice:
     """Explain one reason; total over any text."""
     text = (reason or "").strip().strip("()")

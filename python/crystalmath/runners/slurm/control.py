@@ -6,15 +6,10 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from crystalmath.runners.slurm.values import text_or_none
-from crystalmath.services.ports_cluster import CancelOutcome
+from crystalmath.services.ports_cluster import IDS_PER_CANCEL, CancelOutcome
 from crystalmath.services.ports_shell import Ran
-
-MAX_IDS: Final = 100
-"""Ids in one scancel."""
-
 
 _KEY = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z0-9_/:.]{0,40})=")
 
@@ -39,7 +34,10 @@ class Detail:
 def cancel_commands(ids: Sequence[str], cluster: str | None = None) -> list[str]:
     """Return the scancel calls for the given ids (also ``8100_3``, ``9000``)."""
     start = ["scancel", *(["-M", cluster] if cluster else []), "-v"]
-    return [shlex.join([*start, *ids[at : at + MAX_IDS]]) for at in range(0, len(ids), MAX_IDS)]
+    return [
+        shlex.join([*start, *ids[at : at + IDS_PER_CANCEL]])
+        for at in range(0, len(ids), IDS_PER_CANCEL)
+    ]
 
 
 def read_cancel(ran: Ran, ids: Sequence[str]) -> dict[str, CancelOutcome]:

@@ -23,11 +23,10 @@ from crystalmath.runners.slurm.values import (
     parse_size_kib,
     text_or_none,
 )
+from crystalmath.services.ports_cluster import IDS_PER_QUESTION
 from crystalmath.services.ports_shell import Ran
 
 SEPARATOR: Final = "\x1f"
-MAX_IDS: Final = 200
-"""Ids in one call; more are asked in several."""
 _COLUMNS: Final = [
     "JobIDRaw",
     "JobID",
@@ -135,8 +134,8 @@ def history_commands(
         Seconds since 1970; jobs that ended before are not looked for.
     """
     return [
-        _sacct(ids[at : at + MAX_IDS], _COLUMNS, since, cluster, allocations=True)
-        for at in range(0, len(ids), MAX_IDS)
+        _sacct(ids[at : at + IDS_PER_QUESTION], _COLUMNS, since, cluster, allocations=True)
+        for at in range(0, len(ids), IDS_PER_QUESTION)
     ]
 
 

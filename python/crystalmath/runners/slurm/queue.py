@@ -7,11 +7,12 @@ stands the byte 0x1f, which no field but the name can hold.
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from crystalmath.runners.slurm.states import State, is_mangled, read_state
 from crystalmath.runners.slurm.tasks import JobRef, parse_ref
@@ -31,6 +32,13 @@ _N_FIELDS: Final = len(_FIELDS.split())
 
 _WORD = re.compile(r"^[A-Z][A-Z0-9_]{1,31}(?:\+[A-Z0-9_+]{0,64})?$", re.ASCII)
 """What may be a state, known or not."""
+# Thousands of rows say the same words.
+_REPEATED: Final = 1024
+_state = functools.lru_cache(_REPEATED)(read_state)
+_text = functools.lru_cache(_REPEATED)(text_or_none)
+_epoch_s = functools.lru_cache(_REPEATED)(parse_epoch_s)
+_duration_s = functools.lru_cache(_REPEATED)(parse_duration_s)
+_count = functools.lru_cache(_REPEATED)(parse_count)
 _UNREACHABLE = re.compile(
     r"Unable to contact slurm|Socket timed out|Connection refused|Zero Bytes were transmitted"
     r"|connect failure|Communication connection failure|No cluster .* known by database",
@@ -38,9 +46,8 @@ _UNREACHABLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
-    """One row of squeue.
+class QueueRow(NamedTuple):
+    """One row of squeue; a tuple, because thousands are made at a time.
 
     Attributes
     ----------
@@ -170,25 +177,25 @@ def _row(record: str) -> QueueRow | None:
     ref = parse_ref(ident)
     if ref is None or not user:
         return None
-    meaning = read_state(state)
+    meaning = _state(state)
     if meaning.name is None and (not _WORD.match(state) or is_mangled(state)):
         return None
     return QueueRow(
         ref=ref,
         id_text=ident,
         state=meaning,
-        reason=text_or_none(reason),
-        nodes=text_or_none(nodes),
+        reason=_text(reason),
+        nodes=_text(nodes),
         user=user,
-        submit_at=parse_epoch_s(submit),
-        start_at=parse_epoch_s(start),
-        used_s=parse_duration_s(used),
-        limit_s=parse_duration_s(limit),
-        n_nodes=parse_count(n_nodes),
-        n_cpus=parse_count(n_cpus),
-        partition=text_or_none(partition),
-        account=text_or_none(account),
-        qos=text_or_none(qos),
+        submit_at=_epoch_s(submit),
+        start_at=_epoch_s(start),
+        used_s=_duration_s(used),
+        limit_s=_duration_s(limit),
+        n_nodes=_count(n_nodes),
+        n_cpus=_count(n_cpus),
+        partition=_text(partition),
+        account=_text(account),
+        qos=_text(qos),
         workdir=text_or_none(workdir),
         name=name,
     )

@@ -7,8 +7,8 @@ and by the calls of users, at the same time.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, overload
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.errors import SlurmError
@@ -24,6 +24,7 @@ from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.queue import QueueRow, queue_command, read_queue
 from crystalmath.services.cluster_key import key_of
 from crystalmath.services.ports_cluster import (
+    IDS_PER_CANCEL,
     CancelOutcome,
     Found,
     Outcome,
@@ -83,6 +84,7 @@ class SlurmRunner(RemoteHost):
                 launcher=record.launcher,
                 env=work.env,
                 setup_commands=record.setup_commands,
+                starts_processes=work.starts_processes,
             ),
         )
 
@@ -132,7 +134,7 @@ class SlurmRunner(RemoteHost):
             number=number,
             seen=observe.of_queue(poll.rows, number, at),
             unsure=poll.rejected_ids(),
-            rows=[_shown(row) for row in poll.rows],
+            rows=_Shown(poll.rows),
             rejects=len(poll.rejects),
             trouble=poll.trouble,
         )
@@ -162,8 +164,8 @@ class SlurmRunner(RemoteHost):
     def cancel_ids(self, ids: Sequence[str]) -> dict[str, CancelOutcome]:
         """See ``Scheduler.cancel_ids``."""
         found: dict[str, CancelOutcome] = {}
-        for at in range(0, len(ids), control.MAX_IDS):
-            some = ids[at : at + control.MAX_IDS]
+        for at in range(0, len(ids), IDS_PER_CANCEL):
+            some = ids[at : at + IDS_PER_CANCEL]
             [command] = control.cancel_commands(some, self._record.slurm_cluster)
             found |= control.read_cancel(self._ask(command), some)
         return found
@@ -189,6 +191,25 @@ class SlurmRunner(RemoteHost):
         return control.read_detail(
             self._ask(control.detail_command(job_id, self._record.slurm_cluster))
         )
+
+
+class _Shown(Sequence[Mapping[str, Any]]):
+    """Rows as ``slurm.queue`` shows them, each made when somebody looks at it."""
+
+    def __init__(self, rows: Sequence[QueueRow]) -> None:
+        self._rows = rows
+
+    @overload
+    def __getitem__(self, at: int) -> Mapping[str, Any]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Mapping[str, Any]]: ...
+
+    def __getitem__(self, at: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        return _Shown(self._rows[at]) if isinstance(at, slice) else _shown(self._rows[at])
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def _shown(row: QueueRow) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from crystalmath.errors import InvalidParams
 from crystalmath.services.cluster_key import job_key
+from crystalmath.services.ports_cluster import LAUNCHER_VARIABLE
 
 if TYPE_CHECKING:
     import jinja2
@@ -86,6 +87,8 @@ class Work:
         Lines before the program, as the cluster's record has them.
     stop_files
         Files that ask the program to end in order, with their text; written before the walltime.
+    starts_processes
+        The program starts its processes itself, by ``CRYSTALMATH_LAUNCHER``, and is warned.
     """
 
     uuid: str
@@ -96,6 +99,7 @@ class Work:
     env: Mapping[str, str] = field(default_factory=dict)
     setup_commands: tuple[str, ...] = ()
     stop_files: tuple[tuple[str, str], ...] = ()
+    starts_processes: bool = False
 
 
 def render_script(request: Request, work: Work) -> str:
@@ -107,6 +111,8 @@ def render_script(request: Request, work: Work) -> str:
         A value that may not stand in an option; the field is named.
     """
     environment = {"OMP_NUM_THREADS": str(request.cpus_per_task), **work.env}
+    if work.starts_processes:
+        environment[LAUNCHER_VARIABLE] = launch_words(work, request)
     text: str = _template().render(
         key=job_key(work.uuid),
         title=re.sub(r"[^\x20-\x7e]+", "?", work.title),
@@ -120,6 +126,7 @@ def render_script(request: Request, work: Work) -> str:
         ],
         setup_commands=work.setup_commands,
         command=command_line(work, request),
+        warns_program=work.starts_processes,
     )
     return text
 
@@ -193,15 +200,20 @@ def render_walltime(walltime_s: float) -> str:
 
 def command_line(work: Work, request: Request) -> str:
     """The program as the shell is given it, under the launcher when there are several processes."""
-    program = shlex.join(work.argv)
+    words = "" if work.starts_processes else launch_words(work, request)
+    return f"{words} {shlex.join(work.argv)}".lstrip()
+
+
+def launch_words(work: Work, request: Request) -> str:
+    """What stands before a program of several processes; nothing for one."""
     if request.ntasks == 1 and request.nodes == 1:
-        return program
+        return ""
     if work.launcher == "srun":
         # -n is repeated, since some sites set SLURM_NTASKS aside
-        return f"srun --ntasks={request.ntasks} --cpus-per-task={request.cpus_per_task} {program}"
+        return f"srun --ntasks={request.ntasks} --cpus-per-task={request.cpus_per_task}"
     if work.launcher == "mpirun":
-        return f"mpirun -n {request.ntasks} {program}"
-    return f"{work.launcher.replace('{n}', str(request.ntasks))} {program}"
+        return f"mpirun -n {request.ntasks}"
+    return work.launcher.replace("{n}", str(request.ntasks))
 
 
 @cache

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _ID = re.compile(r"^(\d{1,12})(?:_(\d{1,9}|\[.*|N/A)|\+(\d{1,6}))?(?:\.(\w+))?$", re.ASCII)
+_ID_DIGITS: Final = 12
 _PIECE = re.compile(r"^(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?$", re.ASCII)
 MAX_TASKS: Final = 4_000_001
 """The largest MaxArraySize that SLURM allows, plus one; more in a list is garbage."""
@@ -70,6 +71,8 @@ class JobRef:
 
 def parse_ref(text: str) -> JobRef | None:
     """Understand one id; None when the text is none."""
+    if text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS:
+        return JobRef(int(text))  # nearly all of them
     match = _ID.match(text.strip())
     if match is None:
         return None

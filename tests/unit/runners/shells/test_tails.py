@@ -83,3 +83,46 @@ def test_half_an_answer_is_none(cut: int) -> None:
     wants = [TailFrom(PurePosixPath("/x"), 0)]
     assert read_tails(whole, wants, "T") is not None
     assert read_tails(whole[: len(whole) - 1 - cut % 20], wants, "T") is None
+
+
+def test_of_many_files_those_that_have_grown_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [*(f"log {n}" for n in range(10)), "a\nb", "ü", "--", "gone"]
+    for name in names[:-1]:
+        (tmp_path / name).write_bytes(b"0123456789")
+    shell = LocalShell()
+    asked: list[str] = []
+    run = shell._run
+
+    def noting(script: str, *more: object, **named: object) -> object:
+        asked.append(script)
+        return run(script, *more, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(shell, "_run", noting)
+
+    def read(known: dict[str, Tail]) -> dict[str, Tail]:
+        wants = [
+            TailFrom(PurePosixPath(tmp_path / name), (known[name].size or 0) if known else 0, 1000,
+                     known[name].identity if known else None)
+            for name in names
+        ]  # fmt: skip
+        return dict(zip(names, shell.tail(wants, deadline_s=_S), strict=True))
+
+    first = read({})
+    assert {tail.data for name, tail in first.items() if name != "gone"} == {b"0123456789"}
+    assert first["gone"].size is None
+
+    with (tmp_path / "log 3").open("ab") as file:
+        file.write(b" more")
+    (tmp_path / "log 4").write_bytes(b"new")
+    (tmp_path / "other").write_bytes(b"abcdefghij")  # as long as before
+    (tmp_path / "other").replace(tmp_path / "log 5")
+    asked.clear()
+    again = read(first)
+    news = {name: (tail.offset, tail.data) for name, tail in again.items() if tail.data}
+    assert news == {"log 3": (10, b" more"), "log 4": (0, b"new"), "log 5": (0, b"abcdefghij")}
+    assert [again[name].size for name in ("log 3", "log 4", "log 5", "ü")] == [15, 3, 10, 10]
+    assert again["gone"].size is None
+    assert "log 1'" in asked[0]
+    assert "log 1'" not in asked[1]

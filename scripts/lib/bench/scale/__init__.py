@@ -1,0 +1,1 @@
+"""Ten thousand jobs on ten clusters, by scripted SLURM commands: see ``run``."""
