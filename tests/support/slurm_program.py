@@ -238,7 +238,8 @@ def scancel(arguments: list[str]) -> int:
 def main() -> int:
     name, arguments = Path(sys.argv[0]).name, sys.argv[1:]
     if arguments[:1] == ["run"]:  # in the background, by `start`
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # A handler, not SIG_IGN: that the job would inherit, and no cancel would end it.
+        signal.signal(signal.SIGTERM, lambda *_: None)
         return run(int(arguments[1]))
     commands = {"sbatch": sbatch, "squeue": squeue, "sacct": sacct, "scancel": scancel}
     return commands[name](arguments)
