@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "3a398b19f800cf4e6f12718d5f54d6c1b51f1263403057c433792f8b05d49214";
+pub const SCHEMA_SHA256: &str = "438d517bafc4c76db8f31d6ec9a7c45f88ac08376412e8bb626d577c2ad6aadf";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3700,9 +3700,9 @@ pub struct SiteFound {
     /// From the nearest on.
     pub neighbours: Vec<Shell>,
     /// As the file has it, e.
-    pub oxidation_state: Option<f64>,
+    pub oxidation_state_e: Option<f64>,
     /// As the file has it, μB.
-    pub moment_mu_b: Option<f64>,
+    pub moment_mub: Option<f64>,
     /// Of an isotope that is named.
     pub mass_number: Option<i64>,
     /// What the file calls it.

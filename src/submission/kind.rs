@@ -9,8 +9,8 @@ use std::path::Path;
 use super::deck::{self, Extent};
 
 /// What the names of structure files end with. Not `json` and `pwi`, which may be anything else.
-const STRUCTURES: [&str; 9] = [
-    "cif", "poscar", "contcar", "vasp", "xyz", "extxyz", "xsf", "cube", "gen",
+const STRUCTURES: [&str; 11] = [
+    "cif", "poscar", "contcar", "vasp", "xyz", "extxyz", "xsf", "cube", "gen", "gui", "res",
 ];
 /// How much of a file is looked at: a deck begins with its namelists.
 const HEAD_BYTES: u64 = 64 * 1024;

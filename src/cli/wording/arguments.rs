@@ -1,7 +1,7 @@
 //! What fills which field of the wire, by command: the tables of the command line's own words.
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-pub(super) const ARGUMENTS: [(&str, &str); 37] = [
+pub(super) const ARGUMENTS: [(&str, &str); 38] = [
     ("after", "--after"),
     ("client_token", ""),
     ("cluster", "--cluster"),
@@ -9,6 +9,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 37] = [
     ("dry_run", "--dry-run"),
     ("engine", "--engine"),
     ("files", "FILE"),
+    ("format", "--from"),
     ("id", "ID"),
     ("ids", "ID"),
     ("inputs", "--param"),
@@ -98,4 +99,15 @@ pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 27] = [
     ("slurm_cluster", "--slurm-cluster"),
     ("submit_budget", "--submissions"),
     ("username", "--user"),
+];
+
+/// The same for the commands about structures.
+pub(super) const STRUCTURE_ARGUMENTS: [(&str, &str); 7] = [
+    ("cell", "--cell"),
+    ("dimension", "--dimension"),
+    ("format", "--to"),
+    ("structure.format", "--from"),
+    ("structure", "FILE"),
+    ("symprec_angstrom", "--symprec"),
+    ("vacuum_angstrom", "--vacuum"),
 ];
