@@ -5,7 +5,7 @@ mod arguments;
 
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
-use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, ENGINE_ARGUMENTS};
+use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS};
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
 /// its own in another.
@@ -17,6 +17,8 @@ pub enum Commands {
     Engines,
     /// Those about clusters and their queues.
     Clusters,
+    /// Those about structures.
+    Structures,
     /// The one that describes a new cluster, whose name stands at its place.
     NewCluster,
 }
@@ -28,6 +30,9 @@ impl Commands {
         match self {
             Self::Jobs => job_argument(field),
             Self::Engines => engine_argument(field),
+            Self::Structures => {
+                filled_by(&STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+            }
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(&CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "b7cba97ba559e948795579ffa86644ff452757da903ae3df80e7554ed35f776b";
+pub const SCHEMA_SHA256: &str = "9a3cd570798b966c84db9c4d4421c89be55e3e400a26d0ea5a27b39fb3fd3157";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -446,7 +446,7 @@ pub const METHODS: &[MethodInfo] = &[
         30.0,
         true,
         false,
-        "Read a job's log by byte offset, or its last lines.",
+        "Read a job's log by byte offset, or its last lines; of a job array that of one task.",
     ),
     MethodInfo::new(
         "jobs.read_file",
@@ -586,7 +586,7 @@ pub const METHODS: &[MethodInfo] = &[
         60.0,
         true,
         false,
-        "Check daemon, paths, database, disk and codes, each on its own.",
+        "Check daemon, database, disk, codes and clusters, each on its own.",
     ),
     MethodInfo::new(
         "system.hello",
@@ -615,7 +615,7 @@ pub const METHODS: &[MethodInfo] = &[
         120.0,
         true,
         false,
-        "Add up the disk space of the jobs and their core-hours on this machine.",
+        "Add up the disk space of the jobs, and their core-hours by cluster.",
     ),
     MethodInfo::new(
         "templates.list",
@@ -893,6 +893,16 @@ words! {
         Active = "active",
         Inactive = "inactive",
         Error = "error",
+    }
+}
+
+words! {
+    /// Words of `state` of [`ConnectionView`].
+    ConnectionViewState {
+        Ok = "ok",
+        BackingOff = "backing_off",
+        Open = "open",
+        NeedsUser = "needs_user",
     }
 }
 
@@ -1379,6 +1389,12 @@ pub enum Event {
     /// Counters alone are no change: who wants them asks `forces.workers`.
     #[serde(rename = "worker")]
     Worker(Box<WorkerChanged>),
+    /// A cluster is new or described anew, or something was learned of it: health, age of data.
+    #[serde(rename = "cluster")]
+    Cluster(Box<ClusterChanged>),
+    /// A cluster was forgotten.
+    #[serde(rename = "cluster_removed")]
+    ClusterRemoved(ClusterRemoved),
     /// Something was missed: read everything again that the topics are about.
     #[serde(rename = "resync")]
     Resync(Resync),
@@ -1627,12 +1643,34 @@ pub struct ClientEnvironment {
     pub ssh_auth_sock: Option<String>,
 }
 
+/// A cluster is new or described anew, or something was learned of it: health, age of data.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterChanged {
+    /// clusters.
+    pub topic: String,
+    /// The cluster as it is now.
+    pub cluster: ClusterView,
+}
+
 /// Params of `clusters.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterIdParams {
     /// Name or number of the cluster.
     pub id: Value,
+}
+
+/// A cluster was forgotten.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterRemoved {
+    /// clusters.
+    pub topic: String,
+    /// Number it had.
+    pub id: i64,
+    /// Name it had.
+    pub name: String,
 }
 
 /// What `clusters.test` found, each part by itself; nothing was changed.
@@ -1725,6 +1763,10 @@ pub struct ClusterView {
     pub polled_at: Option<String>,
     /// What `clusters.test` found.
     pub probe: Map<String, Value>,
+    /// Null on this machine, and before the first connection.
+    pub connection: Option<ConnectionView>,
+    /// What looks wrong in the description; said when it is made or changed.
+    pub warnings: Vec<String>,
 }
 
 /// What stands beside the rows of `clusters.list`.
@@ -1813,6 +1855,19 @@ pub struct ConfigResult {
     pub present: bool,
     /// Every setting of the daemon.
     pub entries: Vec<ConfigEntry>,
+}
+
+/// How the connection to a cluster's host does.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConnectionView {
+    /// `backing_off`: tried again at `next_try_at`; `open`: the same after many failures;
+    /// `needs_user`: refused, and nothing is tried again without a user.
+    pub state: ConnectionViewState,
+    /// Failures in a row.
+    pub failures: i64,
+    /// When it is tried again.
+    pub next_try_at: Option<String>,
 }
 
 /// Params of `jobs.continue`.
@@ -3056,6 +3111,10 @@ pub struct Job {
     pub rerun_of: Option<i64>,
     /// Runs so far.
     pub attempt: i64,
+    /// Tasks of a job array, by number; empty for other jobs.
+    pub tasks: Vec<TaskView>,
+    /// What it used of the machine; null until that is known.
+    pub usage: Option<UsageView>,
     /// Attempts, last error and next try of the transport.
     pub plumbing: Map<String, Value>,
 }
@@ -3333,6 +3392,9 @@ pub struct LogParams {
     /// output: the program's main output file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<LogStream>,
+    /// Which task, for a job array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<i64>,
     /// First byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
@@ -3858,6 +3920,10 @@ pub struct RerunParams {
     /// What differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<RerunChanges>,
+    /// Of a job array only the tasks that did not complete; `changes.resources.array` names tasks
+    /// of its own choice instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_tasks: Option<bool>,
     /// As in `jobs.submit`; the first submission's when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<BTreeMap<String, String>>,
@@ -3892,6 +3958,11 @@ pub struct Resources {
     pub constraint: Option<String>,
     /// GPUs per node: `2` or `a100:2`.
     pub gpus: Option<String>,
+    /// Most processes on each node; without `ntasks` there are so many on each.
+    pub ntasks_per_node: Option<i64>,
+    /// Tasks of a job array: `1-20`, `1-20%4` (four at once), `0-20:5`, `1,3,7`; each runs in a
+    /// folder of its own and finds its number in `SLURM_ARRAY_TASK_ID`.
+    pub array: Option<String>,
     /// Whole nodes.
     pub exclusive: bool,
     /// Not before this time, as sbatch takes it: `now+1hour`.
@@ -3937,6 +4008,13 @@ pub struct ResourcesParams {
     /// GPUs per node: `2` or `a100:2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<String>,
+    /// Most processes on each node; without `ntasks` there are so many on each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ntasks_per_node: Option<i64>,
+    /// Tasks of a job array: `1-20`, `1-20%4` (four at once), `0-20:5`, `1,3,7`; each runs in a
+    /// folder of its own and finds its number in `SLURM_ARRAY_TASK_ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// Whole nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclusive: Option<bool>,
@@ -4007,6 +4085,12 @@ pub struct SchedulerView {
     pub version: Option<String>,
     /// Whether sacct answers.
     pub accounting: bool,
+    /// The cluster's own name in SLURM.
+    pub cluster: Option<String>,
+    /// MaxArraySize: tasks of an array have lower numbers.
+    pub max_array_size: Option<i64>,
+    /// MinJobAge: so long an ended job stays in the queue.
+    pub min_job_age_s: Option<i64>,
 }
 
 /// The calculation's own result, beside the state.
@@ -4156,9 +4240,9 @@ pub struct SiteFound {
     /// From the nearest on.
     pub neighbours: Vec<Shell>,
     /// As the file has it, e.
-    pub oxidation_state: Option<f64>,
+    pub oxidation_state_e: Option<f64>,
     /// As the file has it, μB.
-    pub moment_mu_b: Option<f64>,
+    pub moment_mub: Option<f64>,
     /// Of an isotope that is named.
     pub mass_number: Option<i64>,
     /// What the file calls it.
@@ -4475,6 +4559,38 @@ pub struct TagParams {
     pub remove: Option<Vec<String>>,
 }
 
+/// One task of a job array.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskView {
+    /// Its number in the array.
+    pub task: i64,
+    /// Its own state, with the words of jobs.
+    pub state: JobState,
+    /// Why it FAILED.
+    pub reason: Option<String>,
+    /// One sentence about its end.
+    pub message: Option<String>,
+    /// The scheduler's word.
+    pub scheduler_state: Option<String>,
+    /// Where it runs or ran.
+    pub nodes: Option<String>,
+    /// Runs so far.
+    pub attempt: i64,
+    /// When it started.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub finished_at: Option<String>,
+    /// Final total energy in eV.
+    pub energy_ev: Option<f64>,
+    /// Largest memory in MiB.
+    pub max_rss_mib: Option<f64>,
+    /// Processor time in seconds.
+    pub cpu_s: Option<f64>,
+    /// Its folder, relative to the job directory.
+    pub directory: String,
+}
+
 /// Params of `events.unsubscribe`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4588,6 +4704,24 @@ pub struct UsageRow {
     pub path: String,
     /// Bytes on disk.
     pub bytes: i64,
+}
+
+/// What a job used, by the scheduler's accounting or by its own receipt.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UsageView {
+    /// Processor time of all its processes.
+    pub cpu_s: Option<f64>,
+    /// Largest memory of any of its processes, in MiB.
+    pub max_rss_mib: Option<f64>,
+    /// Time it had its cores; of an array the sum of its tasks.
+    pub elapsed_s: Option<f64>,
+    /// Cores it had; of an array: each task.
+    pub n_cpus: Option<i64>,
+    /// Cores times elapsed time.
+    pub core_hours: Option<f64>,
+    /// `sacct` or `receipt`.
+    pub source: String,
 }
 
 /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
@@ -5028,7 +5162,8 @@ pub mod calls {
         type Reply = Page<JobSummary, ListMeta>;
     }
 
-    /// `jobs.log`: Read a job's log by byte offset, or its last lines.
+    /// `jobs.log`: Read a job's log by byte offset, or its last lines; of a job array that of one
+    /// task.
     pub enum JobsLog {}
 
     impl Call for JobsLog {
@@ -5186,7 +5321,7 @@ pub mod calls {
         type Reply = Reply<ConfigResult>;
     }
 
-    /// `system.doctor`: Check daemon, paths, database, disk and codes, each on its own.
+    /// `system.doctor`: Check daemon, database, disk, codes and clusters, each on its own.
     pub enum SystemDoctor {}
 
     impl Call for SystemDoctor {
@@ -5232,7 +5367,7 @@ pub mod calls {
         type Reply = Reply<StatusResult>;
     }
 
-    /// `system.usage`: Add up the disk space of the jobs and their core-hours on this machine.
+    /// `system.usage`: Add up the disk space of the jobs, and their core-hours by cluster.
     pub enum SystemUsage {}
 
     impl Call for SystemUsage {

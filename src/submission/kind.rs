@@ -9,8 +9,8 @@ use std::path::Path;
 use super::deck::{self, Extent};
 
 /// What the names of structure files end with. Not `json` and `pwi`, which may be anything else.
-const STRUCTURES: [&str; 9] = [
-    "cif", "poscar", "contcar", "vasp", "xyz", "extxyz", "xsf", "cube", "gen",
+const STRUCTURES: [&str; 11] = [
+    "cif", "poscar", "contcar", "vasp", "xyz", "extxyz", "xsf", "cube", "gen", "gui", "res",
 ];
 /// What the names of CRYSTAL's decks end with.
 const CRYSTAL_DECKS: [&str; 2] = ["d12", "d3"];

@@ -1,7 +1,7 @@
 //! What fills which field of the wire, by command: the tables of the command line's own words.
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-pub(super) const ARGUMENTS: [(&str, &str); 40] = [
+pub(super) const ARGUMENTS: [(&str, &str); 41] = [
     ("after", "--after"),
     ("client_token", ""),
     ("cluster", "--cluster"),
@@ -10,6 +10,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 40] = [
     ("engine", "--engine"),
     ("failed_tasks", "--failed"),
     ("files", "FILE"),
+    ("format", "--from"),
     ("id", "ID"),
     ("ids", "ID"),
     ("inputs", "--param"),
@@ -45,7 +46,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 40] = [
 ];
 
 /// The same for the commands below `engines`, where an engine stands at its place.
-pub(super) const ENGINE_ARGUMENTS: [(&str, &str); 24] = [
+pub(super) const ENGINE_ARGUMENTS: [(&str, &str); 41] = [
     ("accept_license", "--accept-license"),
     ("address", "--ipi"),
     ("allow_toy_elements", "--allow-toy-elements"),
@@ -73,7 +74,7 @@ pub(super) const ENGINE_ARGUMENTS: [(&str, &str); 24] = [
 ];
 
 /// The same for the commands about clusters and their queues.
-pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 27] = [
+pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 41] = [
     ("account", "--account"),
     ("cluster", "CLUSTER"),
     ("code", "--code"),
@@ -101,4 +102,15 @@ pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 27] = [
     ("slurm_cluster", "--slurm-cluster"),
     ("submit_budget", "--submissions"),
     ("username", "--user"),
+];
+
+/// The same for the commands about structures.
+pub(super) const STRUCTURE_ARGUMENTS: [(&str, &str); 41] = [
+    ("cell", "--cell"),
+    ("dimension", "--dimension"),
+    ("format", "--to"),
+    ("structure.format", "--from"),
+    ("structure", "FILE"),
+    ("symprec_angstrom", "--symprec"),
+    ("vacuum_angstrom", "--vacuum"),
 ];
