@@ -31,11 +31,11 @@ impl Commands {
             Self::Jobs => job_argument(field),
             Self::Engines => engine_argument(field),
             Self::Structures => {
-                filled_by(&STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+                filled_by(STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
-                filled_by(&CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+                filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
         }
     }
@@ -50,14 +50,14 @@ fn job_argument(field: &str) -> Option<String> {
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
     }
-    let found = filled_by(&ARGUMENTS, field)?.0;
+    let found = filled_by(ARGUMENTS, field)?.0;
     (!found.is_empty()).then(|| found.to_owned())
 }
 
 /// A relaxation is a job, whose inputs have flags of their own here.
 fn engine_argument(field: &str) -> Option<String> {
     let field = field.strip_prefix("inputs.").unwrap_or(field);
-    match filled_by(&ENGINE_ARGUMENTS, field)? {
+    match filled_by(ENGINE_ARGUMENTS, field)? {
         ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
         (argument, _) => Some(argument.to_owned()),
     }

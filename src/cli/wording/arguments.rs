@@ -1,7 +1,7 @@
 //! What fills which field of the wire, by command: the tables of the command line's own words.
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-pub(super) const ARGUMENTS: [(&str, &str); 41] = [
+pub(super) const ARGUMENTS: &[(&str, &str)] = &[
     ("after", "--after"),
     ("client_token", ""),
     ("cluster", "--cluster"),
@@ -46,7 +46,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 41] = [
 ];
 
 /// The same for the commands below `engines`, where an engine stands at its place.
-pub(super) const ENGINE_ARGUMENTS: [(&str, &str); 41] = [
+pub(super) const ENGINE_ARGUMENTS: &[(&str, &str)] = &[
     ("accept_license", "--accept-license"),
     ("address", "--ipi"),
     ("allow_toy_elements", "--allow-toy-elements"),
@@ -74,7 +74,7 @@ pub(super) const ENGINE_ARGUMENTS: [(&str, &str); 41] = [
 ];
 
 /// The same for the commands about clusters and their queues.
-pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 41] = [
+pub(super) const CLUSTER_ARGUMENTS: &[(&str, &str)] = &[
     ("account", "--account"),
     ("cluster", "CLUSTER"),
     ("code", "--code"),
@@ -105,7 +105,7 @@ pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 41] = [
 ];
 
 /// The same for the commands about structures.
-pub(super) const STRUCTURE_ARGUMENTS: [(&str, &str); 41] = [
+pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
     ("cell", "--cell"),
     ("dimension", "--dimension"),
     ("format", "--to"),
