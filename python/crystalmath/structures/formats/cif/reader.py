@@ -21,6 +21,7 @@ from crystalmath.structures.formats.cif.listed import Listed
 from crystalmath.structures.formats.cif.operators import SymmetryProblem, orbit
 from crystalmath.structures.formats.cif.sites import read_sites
 from crystalmath.structures.formats.number import ase_version, number
+from crystalmath.structures.species import site_data
 from crystalmath.structures.structure import Floats, Structure
 
 _CELL: Final = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
