@@ -182,8 +182,7 @@ class Steps:
         self._judged(row, verdict, left_behind(seen.end))
 
     def _account(self, row: Row, end: EndReceipt | None) -> None:
-        used = used_by(end, self.store.documents(row["id"]).resources)
-        if used is not None:
+        if used := used_by(end, self.store.documents(row["id"]).resources):
             self.store.record_usage(row["id"], used)
 
     def cancel(self, row: Row, *, act: bool = True) -> None:
@@ -351,15 +350,12 @@ class Steps:
         end = None if seen is None else seen.end
         changes: dict[str, Any] = {"progress_text": "cancelled"}
         if seen is not None:
-            changes |= {
-                "started_at": seen.t_start if end is None else end.t_start,
-                "finished_at": self.clock() if end is None else end.t_end,
-                "scheduler_state": "ended",
-            }
+            changes["scheduler_state"] = "ended"
+            changes["started_at"] = seen.t_start if end is None else end.t_start
+            changes["finished_at"] = self.clock() if end is None else end.t_end
         evidence = {} if end is None else {"receipt": asdict(end)}
-        noticed = left_behind(end)
+        noticed, documents = left_behind(end), {}
         self._account(row, end)
-        documents = {}
         if noticed:
             known = self.store.documents(row["id"]).warnings
             documents["warnings_json"] = [*known, *noticed]

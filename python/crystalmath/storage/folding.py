@@ -34,7 +34,8 @@ def fold(connection: Connection, ended_before: float, limit: int) -> int:
         by_source = connection.execute(
             select(evidence.c.source, func.count()).where(mine).group_by(evidence.c.source)
         )
-        told = {"rows": n, "first_at": first, "last_at": last}
+        sources = {str(row[0]): int(row[1]) for row in by_source}
+        told = {"rows": n, "first_at": first, "last_at": last, "sources": sources}
         connection.execute(
             insert(job_events),
             {
@@ -43,7 +44,7 @@ def fold(connection: Connection, ended_before: float, limit: int) -> int:
                 "from_state": state,
                 "to_state": state,
                 "why": f"{n} observations of it were folded into this line",
-                "evidence_json": json.dumps(told | {"sources": dict(by_source.tuples().all())}),
+                "evidence_json": json.dumps(told),
             },
         )
         connection.execute(delete(evidence).where(mine))
