@@ -27,7 +27,8 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:  # noqa: ARG001 - it takes
     """Measure; returns the targets."""
     _require_slurm()
     with Place(patience_s=PATIENCE_S) as place:
-        place.start()
+        place.foreground()
+        place.wait_ready()
         with Wire(place.socket, timeout_s=PATIENCE_S) as wire:
             wire.call("clusters.create", {
                 "name": CLUSTER, "kind": "slurm", "hostname": "localhost", "launcher": "mpirun",
