@@ -234,7 +234,7 @@ class Daemon:
             env={**self.env, **(env or {})},
             capture_output=more.pop("capture_output", True),
             text=True,
-            timeout=more.pop("timeout", 60),
+            timeout=more.pop("timeout", 2 * PATIENCE_S),
             check=False,
             **more,
         )
