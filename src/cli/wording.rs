@@ -147,7 +147,7 @@ pub fn blames_argument(error: &IpcError) -> bool {
 pub fn names_no_cluster(commands: Commands, error: &IpcError) -> bool {
     matches!(commands, Commands::Clusters | Commands::NewCluster)
         && error.kind() == "not_found"
-        && matches!(error.field().as_deref(), Some("id" | "cluster"))
+        && matches!(error.field(), Some("id" | "cluster"))
 }
 
 /// What is wrong, one sentence for each argument.

@@ -74,8 +74,12 @@ def changes_of(verdict: Verdict, row: Row) -> dict[str, Any]:
         status = "converged" if verdict.converged else "not_converged"
     elif not verdict.completed:
         status = "failed"
-    atoms, energy = row["n_atoms"], verdict.energy_ev
+    # Of some decks only the program's output says what the crystal is made of.
+    known = {name: verdict.results.get(name) for name in ("formula", "n_atoms")}
+    found = {name: value for name, value in known.items() if row[name] is None and value}
+    atoms, energy = row["n_atoms"] or found.get("n_atoms"), verdict.energy_ev
     return {
+        **found,
         "reason": verdict.reason,
         "message": verdict.message,
         "hint": verdict.hint,
