@@ -9,15 +9,15 @@ import json
 
 import pytest
 
+from crystalmath.domain.task_list import parse_tasks
 from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.control import read_cancel, read_detail
-from crystalmath.runners.slurm.examine import _scheduler
 from crystalmath.runners.slurm.history import read_history
 from crystalmath.runners.slurm.observe import of_queue, reason_of
 from crystalmath.runners.slurm.queue import read_queue
 from crystalmath.runners.slurm.states import read_state
 from crystalmath.runners.slurm.submission import read_sbatch
-from crystalmath.runners.slurm.tasks import parse_tasks
+from crystalmath.runners.slurm.survey import scheduler_of
 from crystalmath.runners.slurm.values import exit_of_wait_status, parse_exit
 from crystalmath.services.ports_cluster import Accepted, Rejected, Wait
 from crystalmath.services.remote_verdict import is_memory_kill
@@ -331,5 +331,5 @@ def test_what_stands_in_the_output_of_a_job(name: str) -> None:
 
 def test_the_version() -> None:
     text = load("version").ran.out_text().splitlines()
-    found = _scheduler({"version": text, "accounting": ["rc 0"]})
+    found = scheduler_of({"version": text, "accounting": ["rc 0"]})
     assert (found.version, found.accounting) == ("22.05.8", True)
