@@ -203,9 +203,14 @@ def reason_of(
     """Why the calculation failed, as far as the scheduler's word and exit code tell."""
     if state.name == "FAILED" and (rc, signal or 0) in _NOT_STARTED:
         return "did_not_start"
-    if state.name in ("DEADLINE", "FAILED") and start_at is None:
+    if start_at is None and (state.name == "DEADLINE" or _is_without_end(state, rc, signal)):
         return "did_not_start"
     return state.meaning.reason
+
+
+def _is_without_end(state: State, rc: int | None, signal: int | None) -> bool:
+    """Whether no program left the exit code of a failure: 1:0 is what a refused start gets."""
+    return state.name == "FAILED" and rc in (None, 0, 1) and not signal
 
 
 def _is_bad(state: State) -> bool:

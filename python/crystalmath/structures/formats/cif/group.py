@@ -89,7 +89,9 @@ def _named(symbol: str, suffix: str, group: int | None) -> gemmi.GroupOps:
             "and the CIF lists no operators"
         )
     _refuse_a_choice(plain.number, suffix)
-    found: gemmi.SpaceGroup | None = gemmi.find_spacegroup_by_name(f"{symbol}:{suffix.upper()}") if suffix else plain
+    found: gemmi.SpaceGroup | None = (
+        gemmi.find_spacegroup_by_name(f"{symbol}:{suffix.upper()}") if suffix else plain
+    )
     if found is None or (suffix and found.ext.lower() != suffix):
         raise SymmetryProblem(
             f"group {plain.number} in the setting :{suffix} needs its operators listed"
