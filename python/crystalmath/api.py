@@ -21,6 +21,7 @@ from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
+from crystalmath.contract.system import Check
 from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import DatabaseError
 from crystalmath.forces.pool.door import door_path
@@ -38,8 +39,9 @@ from crystalmath.runners.slurm.runner import SlurmRunner
 from crystalmath.services.cluster_desk import ClusterDesk
 from crystalmath.services.cluster_lane import LaneParts
 from crystalmath.services.cluster_lanes import Lanes, RunnerRegistry
+from crystalmath.services.cluster_view import ClusterEvents, check, status_row
 from crystalmath.services.clusters import ClustersParts, ClustersService
-from crystalmath.services.codes import CodesService
+from crystalmath.services.codes import CodesService, Linter
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.forces import ForcesParts, ForcesService
 from crystalmath.services.forces_fingerprints import Fingerprints
@@ -81,6 +83,12 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "materials": MaterialsService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
+
+GENERATE_D12: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
+LINTERS: Final[Mapping[str, Linter]] = {
+    "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
+}
+"""What runs in worker processes; ``server.proc`` allows it."""
 
 
 def method_table() -> dict[str, Method]:
@@ -131,8 +139,10 @@ class CrystalController:
         self._store = open_store(self._database, changes)
         self._logs = LogWatch(server.hub, self._store, self._directories, settings.log_watch_s)
         changes.on_ended = self._job_ended
-        self._clusters = SqliteClusterStore(self._store)
         self._shells = ClusterShells(data_dir / "known_hosts", lambda: server.ssh_auth_sock)
+        self._clusters = SqliteClusterStore(
+            self._store, ClusterEvents(server.hub, self._shells.connection)
+        )
         self._runners = RunnerRegistry(self._cluster_runner)
         self._lanes = Lanes(
             LaneParts(
@@ -162,9 +172,9 @@ class CrystalController:
         )
         self.system = SystemService(server)
         self.events = EventsService(server.hub, on_subscribed=self._logs.wake)
-        self.codes = CodesService(codes)
+        self.codes = CodesService(codes, LINTERS, server.run_worker)
         self.diagnosis = DiagnosisService(
-            server, self._store, codes, self._directories, self._database, cores
+            server, self._store, codes, self._directories, self._database, cores, self._checks
         )
         desk = Desk(
             self._store,
@@ -174,7 +184,9 @@ class CrystalController:
             ClusterDesk(self._clusters, self._runners.of),
             materials := SqliteMaterialStore(self._store),
         )
-        self.materials = MaterialsService(desk.structures, materials, server.run_worker, time.time)
+        self.materials = MaterialsService(
+            desk.structures, materials, server.run_worker, time.time, GENERATE_D12
+        )
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
@@ -270,6 +282,15 @@ class CrystalController:
     def _job_ended(self, job_id: int) -> None:
         self._logs.job_ended(job_id)
         self._pump.wake()  # another may have waited for it
+
+    def _checks(self) -> list[Check]:
+        known = self._clusters.clusters()
+        return [check(one, self._shells.connection(one.record)) for one in known]
+
+    def cluster_rows(self) -> list[dict[str, Any]]:
+        """How each cluster does."""
+        known = self._clusters.clusters()
+        return [status_row(one, self._shells.connection(one.record)) for one in known]
 
     def job_counts(self) -> dict[str, int]:
         """Number of jobs by state."""

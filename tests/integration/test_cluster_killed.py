@@ -23,7 +23,7 @@ from crystalmath.runners.shells.local import LocalShell
 from crystalmath.services.ports_cluster import ClusterRecord
 from support.cluster_bench import ClusterBench, ScriptedSlurm
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 POINTS = 26
 POINTS_CANCELLED = 36
 BEFORE_IT_RUNS = 10

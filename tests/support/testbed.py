@@ -23,6 +23,7 @@ CALM = LaneTiming(
     history_every_s=2.0,
     cancel_every_s=2.0,
     retry_after_s=(1.0,),
+    usage_after_s=1.0,
     fresh_s=1.0,
 )
 SSH_FILES = Path("/var/lib/cmtestbed/ssh")

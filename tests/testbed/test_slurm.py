@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crystalmath.codes.espresso.adapter import EspressoAdapter
-from crystalmath.contract.jobs import CancelJobsParams, JobIdParams
+from crystalmath.contract.jobs import CancelJobsParams, JobIdParams, LogParams
 from crystalmath.contract.slurm import QueueParams, SchedulerJobsParams
 from crystalmath.runners.shells.clusters import ClusterShells
 from crystalmath.runners.shells.ssh_config import SshConfig
@@ -120,6 +120,45 @@ def test_requeue_is_another_attempt_of_the_same_job(bench: ClusterBench) -> None
     assert finish(bench, job) == ["COMPLETED"]
     assert bench.store.row(job)["attempt"] == 2
     assert (where / "runs").read_text() == "run\nrun\n"
+
+
+def test_an_array_is_one_job_and_says_which_task_failed(bench: ClusterBench) -> None:
+    script = 'cat in.txt; [ "$SLURM_ARRAY_TASK_ID" != 3 ] || exit 4'
+    files = [{"path": "in.txt", "content": "hello\n"}]
+    asked = {"array": "1-5:2%2", "walltime_s": 60}
+    job = bench.send(script, files=files, resources=asked)
+    assert finish(bench, job) == ["FAILED"]
+    full = bench.service.get(JobIdParams(id=job))
+    assert [(task.task, task.state, task.reason) for task in full.tasks] == [
+        (1, "COMPLETED", None),
+        (3, "FAILED", "crashed"),
+        (5, "COMPLETED", None),
+    ]
+    assert full.message == "1 of 3 tasks failed: 3 (crashed)"
+    for task in full.tasks:
+        log = bench.service.log(LogParams(id=job, task=task.task))
+        assert log.text == "hello\n"
+        assert (Path(full.directory) / task.directory / "scheduler.log").exists()
+    reach(bench, lambda: bench.service.get(JobIdParams(id=job)).usage is not None)
+    used = bench.service.get(JobIdParams(id=job)).usage
+    assert used is not None
+    assert (used.source, used.n_cpus) == ("sacct", 1)
+    assert used.core_hours is not None
+    assert bench.clusters.cluster("c").probe["scheduler"]["max_array_size"] == 1001
+
+
+def test_cancel_of_an_array_that_runs_and_waits(bench: ClusterBench) -> None:
+    script = '[ "$SLURM_ARRAY_TASK_ID" = 1 ] || sleep 600'
+    job = bench.send(script, resources={"array": "1-4%2", "walltime_s": 600})
+
+    def states() -> list[str]:
+        return [task.state for task in bench.service.get(JobIdParams(id=job)).tasks]
+
+    reach(bench, lambda: states()[:2] == ["FINISHED", "RUNNING"])
+    bench.service.cancel(CancelJobsParams(ids=[job]))
+    assert finish(bench, job) == ["CANCELLED"]
+    reach(bench, lambda: bench.clusters.remote(job).collected)
+    assert states() == ["COMPLETED", "CANCELLED", "CANCELLED", "CANCELLED"]
 
 
 def test_a_held_job_is_released(bench: ClusterBench) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints
 
-from crystalmath.contract.jobs import CodeName, SchedulerWord
+from crystalmath.contract.jobs import CodeName
+from crystalmath.contract.resources import SchedulerWord
 from crystalmath.contract.rpc import Model, Params, Timestamp
 
 _HOST = re.compile(r"^[^\s\x00-\x1f\x7f@/-][^\s\x00-\x1f\x7f@/]*$")
@@ -131,7 +132,6 @@ _Fingerprint = Annotated[
     AfterValidator(_fingerprint),
     Field(examples=["SHA256:abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ"]),
 ]
-_Answer = Annotated[str, StringConstraints(max_length=4096)]
 _Port = Annotated[int, Field(ge=1, le=65535)]
 
 
@@ -259,44 +259,15 @@ class AcceptHostKeyParams(Params):
     )
 
 
-class LoginParams(Params):
-    """Begin to log in; or answer what was asked, or give it up, both with ``dialogue``."""
+class ConnectionView(Model):
+    """How the connection to a cluster's host does."""
 
-    id: ClusterRef = Field(description="Name or number of the cluster.")
-    dialogue: str | None = Field(
-        default=None,
-        max_length=64,
-        pattern=r"^[0-9a-f]+$",
-        description="Which login the answers are for; null begins one.",
+    state: Literal["ok", "backing_off", "open", "needs_user"] = Field(
+        description="`backing_off`: tried again at `next_try_at`; `open`: the same after many "
+        "failures; `needs_user`: refused, and nothing is tried again without a user."
     )
-    answers: list[_Answer] | None = Field(
-        default=None,
-        max_length=20,
-        repr=False,
-        description="One for each prompt, in their order; kept in memory only.",
-    )
-    give_up: bool = Field(default=False, description="End the dialogue; nothing is answered.")
-
-    @model_validator(mode="after")
-    def _fits(self) -> LoginParams:
-        if self.dialogue is None and (self.answers is not None or self.give_up):
-            raise ValueError("dialogue: is needed, as the login that was begun has named it")
-        if self.dialogue is not None and (self.answers is None) != self.give_up:
-            raise ValueError("answers: are needed, or `give_up`, and not both")
-        return self
-
-
-class LoginPrompt(Model):
-    text: str = Field(description="What is asked.")
-    echo: bool = Field(description="Whether the answer may be seen while it is typed.")
-
-
-class LoginResult(Model):
-    """``done``, or what is asked next."""
-
-    done: bool = Field(description="Whether the connection stands.")
-    dialogue: str | None = Field(default=None, description="For the answers.")
-    prompts: list[LoginPrompt] = Field(default_factory=list, description="What is asked.")
+    failures: int = Field(description="Failures in a row.")
+    next_try_at: Timestamp | None = Field(default=None, description="When it is tried again.")
 
 
 class ClusterView(Model):
@@ -331,6 +302,13 @@ class ClusterView(Model):
     unreachable_since: Timestamp | None = Field(default=None, description="Since when it fails.")
     polled_at: Timestamp | None = Field(default=None, description="Last complete answer.")
     probe: dict[str, Any] = Field(default_factory=dict, description="What `clusters.test` found.")
+    connection: ConnectionView | None = Field(
+        default=None, description="Null on this machine, and before the first connection."
+    )
+    warnings: list[str] = Field(
+        default_factory=list,
+        description="What looks wrong in the description; said when it is made or changed.",
+    )
 
 
 class ClustersMeta(Model):
@@ -357,6 +335,13 @@ class SchedulerView(Model):
     name: str | None = Field(default=None, description="`slurm`, or null.")
     version: str | None = Field(default=None, description="As it says itself.")
     accounting: bool = Field(description="Whether sacct answers.")
+    cluster: str | None = Field(default=None, description="The cluster's own name in SLURM.")
+    max_array_size: int | None = Field(
+        default=None, description="MaxArraySize: tasks of an array have lower numbers."
+    )
+    min_job_age_s: int | None = Field(
+        default=None, description="MinJobAge: so long an ended job stays in the queue."
+    )
 
 
 class PartitionView(Model):

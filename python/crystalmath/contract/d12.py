@@ -10,15 +10,13 @@ from pydantic import (
     BeforeValidator,
     Field,
     StringConstraints,
-    ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from crystalmath.contract.jobs import StructureIn, check_text
 from crystalmath.contract.rpc import Model, Params
 
-Dimension = Literal["auto", "crystal", "slab", "polymer", "molecule", "external"]
+DeckDimension = Literal["auto", "crystal", "slab", "polymer", "molecule", "external"]
 Grid = Literal["OLDGRID", "DEFAULT", "LGRID", "XLGRID", "XXLGRID", "XXXLGRID", "HUGEGRID"]
 
 
@@ -54,10 +52,14 @@ Method = Annotated[
     BeforeValidator(_upper),
 ]  # fmt: skip
 Word = Annotated[str, StringConstraints(min_length=1, max_length=40), AfterValidator(_check_line)]
-Power = Annotated[float, Field(gt=0, le=16, allow_inf_nan=False), AfterValidator(_check_toldee)]
-Tolerance = Annotated[int, Field(ge=1, le=100)]
-Factor = Annotated[int, Field(ge=1, le=1000)]
-Positive = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Power = Annotated[
+    float,
+    Field(gt=0, le=16, allow_inf_nan=False, examples=[8.0]),
+    AfterValidator(_check_toldee),
+]
+Tolerance = Annotated[int, Field(ge=1, le=100, examples=[7])]
+Factor = Annotated[int, Field(ge=1, le=1000, examples=[8])]
+Positive = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, examples=[0.0003])]
 Atom = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}$")]
 SymbolOfElement = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{1,2}$")]
 
@@ -73,7 +75,11 @@ class OptGeom(Params):
     toldex: Positive = Field(default=1.2e-3, description="RMS of the displacement, bohr.")
     maxcycle: int = Field(default=100, ge=1, le=10_000, description="Steps at most.")
     finalrun: int = Field(
-        default=4, ge=0, le=4, description="What follows when atoms left their neighbours."
+        default=4,
+        ge=0,
+        le=4,
+        examples=[4],
+        description="What follows when atoms left their neighbours.",
     )
 
 
@@ -107,7 +113,10 @@ class FreqCalc(Params):
     intens: bool = Field(default=False, description="Infrared intensities.")
     raman: bool = Field(default=False, description="Raman intensities, which include infrared.")
     temperat: tuple[int, float, float] | None = Field(
-        default=None, strict=False, description="Number of temperatures, first and last, K."
+        default=None,
+        strict=False,
+        examples=[[3, 100.0, 300.0]],
+        description="Number of temperatures, first and last, K.",
     )
     isotopes: dict[Atom, Annotated[float, Field(gt=0, le=400, allow_inf_nan=False)]] | None = Field(
         default=None, max_length=1000, description="Atom of the input, from 1 → its mass in u."
@@ -129,15 +138,19 @@ class ElastCon(Params):
     """Compute the elastic constants."""
 
     preoptgeom: OptGeom | None = Field(default=None, description="Optimise first.")
-    numderiv: int = Field(default=3, ge=2, le=10, description="Points per strain.")
+    numderiv: int = Field(default=3, ge=2, le=10, examples=[3], description="Points per strain.")
 
 
 class Eos(Params):
     """Compute the energy at several volumes, relaxed at each."""
 
-    vmin: float = Field(default=0.94, ge=0.5, lt=1, description="Smallest volume, as a ratio.")
-    vmax: float = Field(default=1.06, gt=1, le=1.5, description="Largest volume, as a ratio.")
-    points: int = Field(default=9, ge=5, le=50, description="Number of volumes.")
+    vmin: float = Field(
+        default=0.94, ge=0.5, lt=1, examples=[0.94], description="Smallest volume, as a ratio."
+    )
+    vmax: float = Field(
+        default=1.06, gt=1, le=1.5, examples=[1.06], description="Largest volume, as a ratio."
+    )
+    points: int = Field(default=9, ge=5, le=50, examples=[9], description="Number of volumes.")
     preoptgeom: OptGeom | None = Field(default=None, description="Optimise first.")
 
 
@@ -153,12 +166,6 @@ class OpenShell(Params):
     atom_spins: dict[Atom, Literal[-1, 0, 1]] | None = Field(
         default=None, max_length=1000, description="Atom of the input, from 1 → its spin."
     )
-
-    @model_validator(mode="after")
-    def _lock(self) -> OpenShell:
-        if self.lock_cycles is not None and self.n_alpha_minus_beta is None:
-            raise ValueError("`lock_cycles` needs `n_alpha_minus_beta`")
-        return self
 
 
 class ExtraRecords(Params):
@@ -177,11 +184,15 @@ class D12Options(Params):
         Annotated[str, StringConstraints(min_length=1, max_length=80), AfterValidator(_check_line)]
         | None
     ) = Field(default=None, description="First record; made of formula and group.")
-    dimension: Dimension = Field(
+    dimension: DeckDimension = Field(
         default="auto", description="What repeats; `auto` looks at the empty space in the cell."
     )
     symprec_angstrom: float = Field(
-        default=0.01, ge=1e-5, le=0.5, description="Tolerance of the symmetry search."
+        default=0.01,
+        ge=1e-5,
+        le=0.5,
+        examples=[0.01],
+        description="Tolerance of the symmetry search.",
     )
     method: Method = Field(default="DFT", description="Hamiltonian, or a composite method.")
     functional: Word = Field(
@@ -203,7 +214,11 @@ class D12Options(Params):
         "name of a set of basis_set_exchange.",
     )
     k_spacing_inv_angstrom: float | None = Field(
-        default=None, ge=0.01, le=5, description="Between points; 0.30, for a metal 0.20."
+        default=None,
+        ge=0.01,
+        le=5,
+        examples=[0.25],
+        description="Between points; 0.30, for a metal 0.20.",
     )
     shrink: list[Factor] | None = Field(
         default=None, min_length=2, max_length=3, description="IS and ISP, or three values of IS."
@@ -216,9 +231,15 @@ class D12Options(Params):
         default=None, description="Energy converged to 1e-this hartree: 8 (or 1e-8)."
     )
     maxcycle: int = Field(default=200, ge=1, le=10_000, description="SCF cycles at most.")
-    fmixing: int = Field(default=30, ge=0, le=100, description="Mixing of the old matrix, percent.")
+    fmixing: int = Field(
+        default=30, ge=0, le=100, examples=[30], description="Mixing of the old matrix, percent."
+    )
     smear_hartree: float | None = Field(
-        default=None, ge=1e-4, le=0.05, description="Smearing of the occupations of a metal."
+        default=None,
+        ge=1e-4,
+        le=0.05,
+        examples=[0.005],
+        description="Smearing of the occupations of a metal.",
     )
     spin: Literal["closed", "open"] | OpenShell | None = Field(
         default=None, description="`closed`, `open`, or an open shell in detail."
@@ -227,9 +248,13 @@ class D12Options(Params):
     accelerator: Annotated[Literal["DIIS", "ANDERSON", "BROYDEN"], BeforeValidator(_upper)] = Field(
         default="DIIS", description="Of the SCF."
     )
-    levshift: tuple[Annotated[int, Field(ge=1, le=100)], Literal[0, 1]] | None = Field(
-        default=None, strict=False, description="Level shift in 0.1 hartree, and its lock."
-    )
+    levshift: (
+        tuple[
+            Annotated[int, Field(ge=1, le=100, examples=[1])],
+            Annotated[int, Field(ge=0, le=1, examples=[1])],
+        ]
+        | None
+    ) = Field(default=None, strict=False, description="Level shift in 0.1 hartree, and its lock.")
     guess: bool = Field(default=False, description="Start from the density of a `.f9`.")
     optgeom: OptGeom | None = Field(default=None, description="Optimise the geometry.")
     freqcalc: FreqCalc | None = Field(default=None, description="Vibrational frequencies.")
@@ -241,29 +266,6 @@ class D12Options(Params):
         ]
         | ExtraRecords
     ] = Field(default_factory=list, max_length=100, description="Raw records of your own.")
-
-    @field_validator("freqcalc", "elastcon", "eos")
-    @classmethod
-    def _one_task(cls, value: object, info: ValidationInfo) -> object:
-        others = ("optgeom", "freqcalc", "elastcon")
-        tasks = [name for name in others if info.data.get(name) is not None]
-        if value is not None and tasks:
-            raise ValueError(f"a deck has one task, and {tasks[0]} is given too")
-        return value
-
-    @field_validator("shrink")
-    @classmethod
-    def _one_mesh(cls, value: object, info: ValidationInfo) -> object:
-        if value is not None and info.data.get("k_spacing_inv_angstrom") is not None:
-            raise ValueError("give this or `options.k_spacing_inv_angstrom`, not both")
-        return value
-
-    @field_validator("smear_hartree")
-    @classmethod
-    def _of_metal(cls, value: object, info: ValidationInfo) -> object:
-        if value is not None and not info.data.get("metal"):
-            raise ValueError("smearing is for metals: give `options.metal` too")
-        return value
 
 
 class GenerateD12Params(Params):

@@ -116,8 +116,8 @@ class SiteFound(Model):
     wyckoff: str | None = Field(default=None, description="Wyckoff letter.")
     site_symmetry: str | None = Field(default=None, description="Its point group.")
     neighbours: list[Shell] = Field(description="From the nearest on.")
-    oxidation_state: float | None = Field(default=None, description="As the file has it, e.")
-    moment_mu_b: float | None = Field(default=None, description="As the file has it, μB.")
+    oxidation_state_e: float | None = Field(default=None, description="As the file has it, e.")
+    moment_mub: float | None = Field(default=None, description="As the file has it, μB.")
     mass_number: int | None = Field(default=None, description="Of an isotope that is named.")
     label: str | None = Field(default=None, description="What the file calls it.")
 

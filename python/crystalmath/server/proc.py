@@ -29,6 +29,8 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.structures.report:inspect_structure",
         "crystalmath.structures.report:material_of",
         "crystalmath.structures.convert:convert_structure",
+        "crystalmath.codes.crystal.generate.deck:generate_deck",
+        "crystalmath.codes.crystal.lint.lint:lint_source",
     }
 )
 """What a worker may be asked to run, as ``module:function``."""

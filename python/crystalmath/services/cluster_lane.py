@@ -24,9 +24,12 @@ from crystalmath.errors import (
     SshError,
     TransferFailed,
 )
+from crystalmath.services.arrays.collect import TaskCollecting
+from crystalmath.services.cluster_accounts import Accounts
 from crystalmath.services.cluster_collect import Collecting
 from crystalmath.services.cluster_polls import TRACKED, Polls, bucket, dice
 from crystalmath.services.cluster_steps import ClusterSteps, ids_of, watched
+from crystalmath.services.cluster_upkeep import Upkeep
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_files import REMOTE_LOG_FILES
 from crystalmath.services.ports import CodeAdapter
@@ -40,16 +43,21 @@ from crystalmath.services.ports_cluster import (
     Watched,
 )
 from crystalmath.services.ports_store import Row, Store
+from crystalmath.services.ports_tasks import TaskRecord, task_folder
 from crystalmath.services.postponing import RETRY_AFTER_S, postpone, sentence
 from crystalmath.services.steps import progress_move
 
 log = logging.getLogger(__name__)
 
 _LOGS: Final = tuple(REMOTE_LOG_FILES.values())
-_AT_ONCE: Final = 200
+_AT_ONCE: Final = 50
+_MOST_OUTPUTS: Final = 10_000
 _STEPS_AT_ONCE: Final = 10
 """Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
 polls must not wait for a thousand of them."""
+_NEXT_TURN_S: Final = 0.05
+_TASKS_FOLLOWED: Final = 20
+"""Running tasks of an array whose logs are brought while they run; the others' come at the end."""
 _FOLLOW_BYTES: Final = 256 * 1024
 
 
@@ -63,6 +71,7 @@ class LaneTiming:
     history_every_s: float = 60.0
     cancel_every_s: float = 30.0
     retry_after_s: tuple[float, ...] = RETRY_AFTER_S
+    usage_after_s: float = 60.0
     fresh_s: float | None = None
     """Seconds between polls whatever happens; None: the rule of ``domain.polling``."""
 
@@ -102,6 +111,8 @@ class Lane:
         self._failures = 0
         self._contact_at = 0.0
         self._follow_at = 0.0
+        self._followed = 0
+        self._has_more = False
         self._cancel_sent: dict[int, float] = {}
         self._outputs: dict[int, str | None] = {}
         self.polls = Polls(
@@ -111,6 +122,9 @@ class Lane:
             history_every_s=parts.timing.history_every_s,
             fixed_s=parts.timing.fresh_s,
         )
+
+        self._accounts = Accounts(parts.store, parts.clock, parts.timing.usage_after_s)
+        self._upkeep = Upkeep(parts.store, parts.clock)
 
     def start(self) -> None:
         """Start the thread."""
@@ -167,9 +181,10 @@ class Lane:
 
     def _work(self, cluster: Cluster, runner: ClusterRunner, steps: ClusterSteps) -> None:
         name, store, now = cluster.record.name, self._parts.store, self._clock()
-        for row in store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE):
+        created = store.remote_rows(name, ("CREATED",), due=now, limit=_STEPS_AT_ONCE)
+        for row in created:
             self._guarded(row, steps.stage)
-        self._hand_over(cluster, steps)
+        handed_over = self._hand_over(cluster, steps)
         if self.polls.is_due() and (
             store.remote_rows(name, TRACKED, limit=1) or self._lost_due(name)
         ):
@@ -182,21 +197,26 @@ class Lane:
         for row in ended:
             remote = remotes[row["id"]]
             self._guarded(row, partial(self._collect, steps, remote))
+        self._has_more = max(len(created), handed_over, len(ended)) >= _STEPS_AT_ONCE
+        self._accounts.ask(name, runner, lambda: self.polls.may_ask(by_user=False))
+        self._upkeep.daily(cluster, runner, lambda: self.polls.may_ask(by_user=False))
 
-    def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> None:
+    def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> int:
+        """Hand jobs over as far as limits allow; returns how many."""
         name, jobs, store = cluster.record.name, self._parts.jobs, self._parts.store
         startable = jobs.startable(self._clock(), _STEPS_AT_ONCE, name)
         room = cluster.record.max_concurrent
         if startable and room is not None:
             room -= len(store.remote_rows(name, TRACKED, limit=room))
-        for row in startable:
+        for done, row in enumerate(startable):
             if self._stopping.is_set() or (room is not None and room <= 0):
-                return
+                return done
             if not self._submissions.take(self._clock()):
-                return
+                return done
             self._guarded(row, steps.hand_over)
             self.polls.expect_news(cluster.record.min_poll_s)
             room = None if room is None else room - 1
+        return len(startable)
 
     def _cancel_unsent(self, cluster: Cluster, steps: ClusterSteps) -> None:
         """Jobs that were never handed over need no connection to end."""
@@ -236,12 +256,14 @@ class Lane:
         if not remote.directory or remote.scheduler_id is None:
             self._parts.store.commit([JobChange(row["id"], remote={"collected": True})])
             return
-        steps.collecting.collect(row, remote, watched(row, remote))
+        collecting = steps.collecting if remote.array is None else TaskCollecting(steps.collecting)
+        collecting.collect(row, remote, watched(row, remote))
 
     def _follow(self, cluster: Cluster, runner: ClusterRunner) -> None:
         """Bring what running jobs have written, for their logs and their progress.
 
-        Those that somebody watches come first, then the oldest.
+        Those that somebody watches each time, then some of the others in turn: a look into the
+        files of hundreds at once would hold up the polls, and the host.
         """
         now, store, name = self._clock(), self._parts.store, cluster.record.name
         if now < self._follow_at:
@@ -250,27 +272,32 @@ class Lane:
         running = [r for r in watched_rows if (r["cluster"], r["state"]) == (name, "RUNNING")]
         is_watched = bool(running)
         ids = {row["id"] for row in running}
-        oldest = store.remote_rows(name, ("RUNNING",), limit=_AT_ONCE)
-        running = [*running, *(row for row in oldest if row["id"] not in ids)][:_AT_ONCE]
+        others = store.remote_rows(name, ("RUNNING",), after=self._followed, limit=_AT_ONCE)
+        self._followed = others[-1]["id"] if len(others) == _AT_ONCE else 0
+        running += [row for row in others if row["id"] not in ids]
         if not running:
             return
         remotes = self._parts.store.remotes([row["id"] for row in running])
-        self._outputs = {job_id: self._outputs[job_id] for job_id in remotes.keys() & self._outputs}
+        arrays = self._parts.store.tasks_of([i for i, remote in remotes.items() if remote.array])
         wanted = []
         for row in running:
             here = self._parts.directories.path(row["uuid"])
             output = self._output(row["id"])
             names = dict.fromkeys((*_LOGS, *([output] if output else ())))
             there = remotes[row["id"]].directory
-            wanted += [(f"{there}/{name}", here / name) for name in names]
+            for folder in _folders(arrays.get(row["id"])):
+                wanted += [(f"{there}/{folder}{name}", here / f"{folder}{name}") for name in names]
         came = runner.follow(wanted, _FOLLOW_BYTES)
         self._follow_at = now + self._parts.timing.follow_s * (1 if is_watched else 5)
         for row in running if came else ():
-            self._progress(row)
+            if row["id"] not in arrays:
+                self._progress(row)
 
     def _output(self, job_id: int) -> str | None:
         """The file that the code writes to, which never changes."""
         if job_id not in self._outputs:
+            if len(self._outputs) >= _MOST_OUTPUTS:
+                self._outputs.clear()
             self._outputs[job_id] = self._parts.jobs.documents(job_id).prepared.get("output")
         return self._outputs[job_id]
 
@@ -310,6 +337,8 @@ class Lane:
     def _wait_s(self, cluster: Cluster) -> float:
         store, name, now = self._parts.store, cluster.record.name, self._clock()
         timing = self._parts.timing
+        if self._has_more:
+            return _NEXT_TURN_S
         waits = [timing.idle_s]
         if store.remote_rows(name, TRACKED, limit=1):
             waits.append(self.polls.wait_s())
@@ -320,7 +349,7 @@ class Lane:
             waits.append(timing.busy_s)
         if store.uncollected(name, 1, now):
             waits.append(timing.busy_s)
-        return max(0.05, min(waits))
+        return max(_NEXT_TURN_S, min(waits))
 
     def _lost_due(self, name: str) -> bool:
         return bool(self._parts.store.remote_rows(name, ("LOST",), due=self._clock(), limit=1))
@@ -359,6 +388,14 @@ class Lane:
             version=parts.version,
             may_ask=self.polls.may_ask,
         )
+
+
+def _folders(tasks: Mapping[int, TaskRecord] | None) -> list[str]:
+    """Where a job writes: its directory, or the folders of the first tasks that run."""
+    if tasks is None:
+        return [""]
+    running = [number for number, task in tasks.items() if task.state == "RUNNING"]
+    return [f"{task_folder(number)}/" for number in running[:_TASKS_FOLLOWED]]
 
 
 def _cancel_here(steps: ClusterSteps, remote: RemoteJob, row: Row) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from crystalmath.contract.clusters import LoginPrompt, LoginResult
+from crystalmath.contract.cluster_login import LoginPrompt, LoginResult
 from crystalmath.contract.rpc import Call
 from crystalmath.errors import Cancelled, InvalidParams, NotFound
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord

@@ -258,8 +258,8 @@ class ClusterSteps:
         )
 
 
-def watched(row: Row, remote: RemoteJob) -> Watched:
-    """A job as the runner is asked for it."""
+def watched(row: Row, remote: RemoteJob, tasks: Sequence[int] | None = None) -> Watched:
+    """A job, or tasks of it, as the runner is asked for it."""
     begun = remote.handed_over_at
     return Watched(
         job_id=row["id"],
@@ -268,6 +268,7 @@ def watched(row: Row, remote: RemoteJob) -> Watched:
         directory=str(remote.directory or ""),
         cluster=remote.scheduler_cluster,
         since=None if begun is None else begun - SINCE_SLACK_S,
+        tasks=None if tasks is None else tuple(tasks),
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Protocol
 
 from pydantic import ValidationError
 
+from crystalmath.contract.cluster_login import LoginParams, LoginResult
 from crystalmath.contract.clusters import (
     AcceptHostKeyParams,
     ClusterFields,
@@ -15,10 +17,9 @@ from crystalmath.contract.clusters import (
     ClusterReport,
     ClustersMeta,
     ClusterView,
+    ConnectionView,
     CreateClusterParams,
     HostKeyView,
-    LoginParams,
-    LoginResult,
     Removed,
     UpdateClusterParams,
 )
@@ -33,7 +34,7 @@ from crystalmath.errors import (
 )
 from crystalmath.services.cluster_lanes import Lanes
 from crystalmath.services.cluster_logins import Dialogues
-from crystalmath.services.job_view import rfc3339
+from crystalmath.services.cluster_view import view
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, ClusterStore
 from crystalmath.services.ports_shell import Ask
 
@@ -56,6 +57,9 @@ class Ways(Protocol):
         ------
         SshError, InvalidParams, NotImplementedYet
         """
+
+    def connection(self, record: ClusterRecord) -> ConnectionView | None:
+        """How the connection does; asks the host nothing."""
 
     def reset(self, record: ClusterRecord) -> None:
         """Forget refusals and back-off: the user has changed something."""
@@ -96,13 +100,13 @@ class ClustersService:
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: NoParams) -> Listing[ClusterView, ClustersMeta]:
         """List the clusters, by name."""
-        found = [view(cluster) for cluster in self._store.clusters()]
+        found = [self._view(cluster) for cluster in self._store.clusters()]
         return Listing(data=found, meta=ClustersMeta(total=len(found)))
 
     @rpc(errors=(NotFound, DatabaseError), read_only=True)
     def get(self, params: ClusterIdParams) -> ClusterView:
         """Tell everything about one cluster."""
-        return view(self._store.cluster(params.id))
+        return self._view(self._store.cluster(params.id))
 
     @rpc(errors=(Conflict, DatabaseError))
     def create(self, params: CreateClusterParams) -> ClusterView:
@@ -112,7 +116,7 @@ class ClustersService:
         gets in.
         """
         record = record_of(params)
-        return view(self._store.create_cluster(record, self._clock()))
+        return view(self._store.create_cluster(record, self._clock()), None, warnings_of(record))
 
     @rpc(errors=(NotFound, Conflict, DatabaseError))
     def update(self, params: UpdateClusterParams) -> ClusterView:
@@ -125,7 +129,7 @@ class ClustersService:
         changed = self._store.change_cluster(cluster.id, merged, self._clock())
         self._ways.changed(cluster.record, merged)
         self._lanes.wake()
-        return view(changed)
+        return view(changed, self._ways.connection(merged), warnings_of(merged))
 
     @rpc(errors=(NotFound, Conflict, DatabaseError))
     def delete(self, params: ClusterIdParams) -> Removed:
@@ -200,6 +204,16 @@ class ClustersService:
             self._lanes.lane(cluster.id).wake(by_user=True)
         return said
 
+    def _view(self, cluster: Cluster) -> ClusterView:
+        return view(cluster, self._ways.connection(cluster.record))
+
+
+def warnings_of(record: ClusterRecord) -> Sequence[str]:
+    """What looks wrong in a description, and may still be meant."""
+    if record.key_file is None or Path(record.key_file).expanduser().is_file():
+        return []
+    return [f"`key_file`: there is no file {record.key_file} on this machine; ssh does without it"]
+
 
 def record_of(params: ClusterFields) -> ClusterRecord:
     """The model of the wire → the record of the services."""
@@ -231,23 +245,3 @@ def merge(record: ClusterRecord, params: UpdateClusterParams) -> ClusterRecord:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or None
         raise InvalidParams(f"{field} cannot be cleared", field=field) from error
-
-
-def view(cluster: Cluster) -> ClusterView:
-    """A cluster as clients see it."""
-    record: dict[str, Any] = {
-        f.name: getattr(cluster.record, f.name) for f in fields(ClusterRecord)
-    }
-    record["setup_commands"] = [*cluster.record.setup_commands]
-    status = "error" if cluster.last_error else "active"
-    if cluster.polled_at is None and not cluster.probe and not cluster.last_error:
-        status = "inactive"
-    return ClusterView(
-        **record,
-        id=cluster.id,
-        status=status,
-        last_error=cluster.last_error,
-        unreachable_since=rfc3339(cluster.unreachable_since),
-        polled_at=rfc3339(cluster.polled_at),
-        probe=dict(cluster.probe),
-    )

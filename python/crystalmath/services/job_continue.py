@@ -72,6 +72,11 @@ def onward(
     """
     row = store.row(params.id)
     _check_state(row)
+    if store.tasks(params.id):
+        raise IllegalTransition(
+            f"job {params.id} is a job array, and each of its tasks stopped at a place of its own",
+            hint="run the tasks again that did not complete: `jobs.rerun` with `failed_tasks`",
+        )
     documents = store.documents(params.id)
     submission = dict(documents.submission)
     known = submission.pop("structure_data")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from crystalmath.contract.d12 import D12Result, GenerateD12Params
 from crystalmath.contract.jobs import StructureIn
 from crystalmath.contract.materials import (
     ConvertParams,
@@ -44,6 +45,8 @@ class MaterialsService:
         Runs a function in a worker process.
     clock
         Seconds since 1970.
+    generate_d12
+        The function that makes CRYSTAL decks in a worker process.
     """
 
     def __init__(
@@ -52,11 +55,13 @@ class MaterialsService:
         store: MaterialStore,
         run: RunWorker,
         clock: Callable[[], float],
+        generate_d12: str = "",
     ) -> None:
         self._structures = structures
         self._store = store
         self._run = run
         self._clock = clock
+        self._generate_d12 = generate_d12
 
     @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
     def inspect(self, params: InspectParams) -> InspectResult:
@@ -91,6 +96,21 @@ class MaterialsService:
             WORK_S,
         )
         return ConvertResult.model_validate({**found, "format": params.format})
+
+    @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
+    def generate_d12(self, params: GenerateD12Params) -> D12Result:
+        """Write a CRYSTAL deck for a structure.
+
+        The deck is read back, expanded and compared with the structure before it is returned; a
+        deck that would be another crystal is refused.
+        """
+        options = params.options.model_dump(mode="json", exclude_unset=True)
+        found = self._run(
+            self._generate_d12,
+            {"structure": self._structures.given(params.structure), "options": options},
+            WORK_S,
+        )
+        return D12Result.model_validate(found)
 
     @rpc(errors=(InputRejected,), lane="proc", deadline_s=60.0, wire_name="materials.import")
     def import_structure(self, params: ImportStructureParams) -> ImportStructureResult:

@@ -47,6 +47,9 @@ class Ran:
         Both streams came to their end and nothing was dropped.
     noise
         What came before the command's own output: banners, messages of start-up files.
+    ended_in_setup
+        The shell has come to its end among the lines that run before the command, which was never
+        begun.
     """
 
     rc: int | None
@@ -55,6 +58,7 @@ class Ran:
     complete: bool = True
     seconds: float = 0.0
     noise: bytes = b""
+    ended_in_setup: bool = False
 
     def out_text(self) -> str:
         """Standard output; bytes that are no UTF-8 are replaced."""

@@ -16,8 +16,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from crystalmath.contract.jobs import DryRun, DryRunFile, Resources, SubmitParams
+from crystalmath.contract.jobs import DryRun, DryRunFile, SubmitParams
+from crystalmath.contract.resources import Resources
+from crystalmath.domain.task_list import parse_array
 from crystalmath.errors import InvalidParams, NotImplementedYet
+from crystalmath.services import cluster_desk
 from crystalmath.services.cluster_desk import ClusterDesk
 from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports import (
@@ -111,6 +114,8 @@ class Desk:
             prepared = replace(prepared, warnings=tuple(known))
         script = None
         if target is not None and self.cluster_desk is not None:
+            doubts = cluster_desk.doubts(target, params)
+            prepared = replace(prepared, warnings=(*prepared.warnings, *doubts))
             script = self.cluster_desk.preview(target, params, prepared)
         return Checked(params, structure, prepared, target, script)
 
@@ -211,7 +216,12 @@ def new_job(
         request_sha256=fingerprint(params),
         remote=None
         if checked.cluster is None
-        else {"cluster_id": checked.cluster.id, "key": job_key(key)},
+        else {
+            "cluster_id": checked.cluster.id,
+            "key": job_key(key),
+            "array": params.resources.array,
+        },
+        tasks=tuple(parse_array(params.resources.array)) if params.resources.array else (),
     )
 
 
@@ -277,6 +287,8 @@ def _check_runner(params: SubmitParams) -> None:
 
 
 _FOR_SCHEDULERS = (
+    "array",
+    "ntasks_per_node",
     "memory_per_cpu_mib",
     "partition",
     "account",

@@ -12,7 +12,8 @@ from sqlalchemy import RowMapping, insert, select
 
 from crystalmath.errors import NotFound
 from crystalmath.services.ports_materials import Material, NewMaterial
-from crystalmath.storage.store import JobStore, encode
+from crystalmath.storage.moves import encode
+from crystalmath.storage.store import JobStore
 from crystalmath.storage.tables import materials
 
 

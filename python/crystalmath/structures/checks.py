@@ -36,7 +36,10 @@ def check(raw: Structure) -> None:
     bad = np.flatnonzero(~np.isfinite(raw.positions).all(axis=1))
     if bad.size:
         index = int(bad[0])
-        _refuse(f"{raw.symbols[index]} {index + 1} is at {raw.positions[index].tolist()}")
+        _refuse(
+            f"{raw.symbols[index]} {index + 1} is at {raw.positions[index].tolist()}",
+            "the file holds what is no number: was the program that wrote it stopped?",
+        )
     _check_cell(raw)
     _check_distances(raw)
 

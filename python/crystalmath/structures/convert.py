@@ -143,7 +143,10 @@ def _boxed(lattice: Floats, free: list[int], positions: Floats, vacuum: float) -
 
 def _lost(structure: Structure, format: str) -> list[str]:  # noqa: A002
     given = structure.sites.given().keys() - KEEPS.get(format, frozenset())
-    return [f"a {format} does not hold {_NAMES[name]}" for name in sorted(given & _NAMES.keys())]
+    lost = [f"a {format} does not hold {_NAMES[name]}" for name in sorted(given & _NAMES.keys())]
+    if format == "xyz" and structure.lattice is not None:
+        lost.append("an xyz does not hold the cell; an extxyz does")
+    return lost
 
 
 def _gui_with_symmetry(structure: Structure, symmetry: Symmetry, cell: str) -> str:

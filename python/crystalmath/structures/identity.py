@@ -60,7 +60,11 @@ def content_hash(structure: Structure) -> str:
         "lattice": None if structure.lattice is None else _rounded(structure.lattice),
         "pbc": list(structure.pbc),
         "symbols": structure.symbols,
-        "sites": {name: list(values) for name, values in structure.sites.given().items()},
+        "sites": {
+            name: list(values)
+            for name, values in structure.sites.given().items()
+            if name != "labels"  # what atoms are called does not change what they are
+        },
     }
     if structure.lattice is None:
         content["positions"] = _rounded(structure.positions)

@@ -110,6 +110,10 @@ def _read(kind: str, source: SourceText) -> Structure:
         from crystalmath.structures.formats.poscar import read_poscar
 
         return read_poscar(source.text, source.field)
+    if kind == "gui":
+        from crystalmath.structures.formats.gui import read_gui
+
+        return read_gui(source.text, source.field)
     from crystalmath.structures.formats.ase_formats import read_with_ase
 
     return read_with_ase(source.text, kind, source.field)

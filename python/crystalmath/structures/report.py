@@ -196,8 +196,8 @@ def _sites(given: Structure, symmetry: Symmetry | None) -> list[dict[str, Any]]:
         row["neighbours"] = near
     data = given.sites
     for name, values in (
-        ("oxidation_state", data.oxidation_states),
-        ("moment_mu_b", data.moments),
+        ("oxidation_state_e", data.oxidation_states),
+        ("moment_mub", data.moments),
         ("mass_number", data.mass_numbers),
         ("label", data.labels),
     ):

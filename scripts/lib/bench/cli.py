@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench import ipc, listing, pyo3, ssh, start
+from bench import ipc, listing, pyo3, science, ssh, start
 from bench.fleet import codecs
 from bench.forces import run as forces
 from bench.measure import Ledger, Target
 from bench.report import print_rows, print_targets, write_json
 from bench.scale import run as scale
+from bench.scale import submitting
 from bench.ui import run as ui
 from rig.place import RigError
 
@@ -29,13 +30,15 @@ BENCHMARKS: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "start": start.run,
     "ui": ui.run,
     "forces": forces.run,
+    "science": science.run,
 }
 ON_REQUEST: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "ssh": ssh.run,
     "scale": scale.run,
+    "slurm": submitting.run,
 }
-"""Those that set up servers or take minutes; they run only when named."""
-LATER: Final = ("science", "workflows")
+"""Those that need servers or take minutes; they run only when named."""
+LATER: Final = ("workflows",)
 ROUNDS: Final = 11
 
 

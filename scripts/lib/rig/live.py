@@ -42,6 +42,7 @@ class Site:
     scheduler: ScriptedScheduler
     first: int
     count: int
+    running: int
 
     @property
     def numbers(self) -> range:
@@ -73,7 +74,7 @@ def make_sites(
             launcher="mpirun",
             **fields,
         )
-        sites.append(Site(record, scheduler, 1 + n * jobs_each, jobs_each))
+        sites.append(Site(record, scheduler, 1 + n * jobs_each, jobs_each, running))
         names = [(str(_directory(sites[-1], k)), _name(k)) for k in sites[-1].numbers]
         scheduler.take(names)
     return sites
@@ -85,7 +86,7 @@ def fill_live(database: Path, sites: Sequence[Site], *, files: bool = True) -> N
     Parameters
     ----------
     files
-        Make the directories of the jobs on the clusters too, with what a running job has written.
+        Make the logs of the running jobs too, on the clusters and the copies beside the database.
     """
     store = open_store(database)
     migrate(store.engine, database, lambda _text: None)
@@ -94,11 +95,11 @@ def fill_live(database: Path, sites: Sequence[Site], *, files: bool = True) -> N
         ident = clusters.create_cluster(site.record, SUBMITTED_AT).id
         with store.engine.begin() as connection:
             _fill(connection, site, ident)
-        for number in site.numbers if files else ():
-            directory = _directory(site, number)
-            directory.mkdir(parents=True)
-            for name in LOGS:
-                (directory / name).write_text("step 12 of 200\n", encoding="utf-8")
+        for number in site.numbers[: site.running] if files else ():
+            for directory in (_directory(site, number), database.parent / "jobs" / key_of(number)):
+                directory.mkdir(parents=True)
+                for name in LOGS:
+                    (directory / name).write_text("step 12 of 200\n", encoding="utf-8")
     last = max(site.numbers[-1] for site in sites)
     with store.engine.begin() as connection:
         connection.execute(text("UPDATE counters SET value = :n WHERE name = 'rev'"), {"n": last})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from crystalmath.contract.clusters import LoginParams
+from crystalmath.contract.cluster_login import LoginParams
 from crystalmath.errors import AuthRefused, Cancelled, InvalidParams, NotFound
 from crystalmath.services.cluster_logins import Dialogues
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord

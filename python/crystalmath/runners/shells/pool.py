@@ -109,6 +109,12 @@ class HostPool:
         with self._lock:
             return any(connection.alive for connection in self._connections.values())
 
+    def standing(self) -> Connection | None:
+        """The connection for commands, if there is one now."""
+        with self._lock:
+            found = self._connections.get("commands")
+            return found if found is not None and found.alive else None
+
     def tend(self, *, idle_s: float, keep: bool, overdue_s: float) -> None:
         """Close what is idle, overdue, or was slept through; called now and then."""
         self._notice_sleep()

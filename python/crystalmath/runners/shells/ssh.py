@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from crystalmath.errors import NotImplementedYet, SshError
+from crystalmath.errors import AuthRefused, NotImplementedYet, SshError
 from crystalmath.runners.shells.answers import Answers
 from crystalmath.runners.shells.authentication import LoggedIn
 from crystalmath.runners.shells.breaker import LOGINS_PER_HOUR, Breaker, Health
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 IDLE_S: Final = 600.0
 LOG_IN_S: Final = 60.0
 LOG_IN_BY_HAND_S: Final = 300.0
+_STANDS: Final = (
+    "another connection would need a login again; the one that stands was tried",
+    "When it is lost, log in again with `clusters.login`.",
+)
 _NO_OPENSSH: Final = "connections through the `ssh` program are not built yet"
 
 
@@ -127,6 +131,12 @@ class SshShells:
         """How a host is doing, without asking it."""
         return self._of(host).pool.health()
 
+    def known_health(self, host: ClusterHost) -> Health | None:
+        """The same of a host that was connected to; None of another one."""
+        with self._lock:
+            known = self._known.get(host.name)
+        return None if known is None or known.host != host else known.pool.health()
+
     def reset(self, host: ClusterHost) -> None:
         """Forget refusals and back-off: the user has changed something."""
         self._of(host).pool.reset()
@@ -201,6 +211,12 @@ class SshShells:
                 route, self._keys, self._credentials(host), until=until, opened=opened
             )
         except SshError as err:
+            standing = self._of(host).pool.standing()
+            if isinstance(err, AuthRefused) and standing is not None:
+                report.take_opened(standing.opened)
+                report.problem("auth", *_STANDS)
+                examine(self.shell(host, by_user=True), report, scratch=scratch, until=until)
+                return report
             report.take_opened(opened)
             report.failed(err)
             return report

@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from crystalmath.runners.slurm.states import State, is_mangled, read_state
 from crystalmath.runners.slurm.tasks import JobRef, parse_ref
@@ -46,9 +46,8 @@ _UNREACHABLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
-    """One row of squeue.
+class QueueRow(NamedTuple):
+    """One row of squeue; a tuple, because thousands are made at a time.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ import numpy as np
 
 from crystalmath.errors import InputRejected
 from crystalmath.structures.formats.number import ase_version
-from crystalmath.structures.structure import Structure
+from crystalmath.structures.structure import SiteData, Structure
 
 
 def read_with_ase(text: str, format: str, field: str) -> Structure:  # noqa: A002 - the word of the contract
@@ -47,6 +47,9 @@ def read_with_ase(text: str, format: str, field: str) -> Structure:  # noqa: A00
         positions=np.array(atoms.get_positions(), dtype=float),
         reader=ase_version(),
     )
+    if "initial_magmoms" in atoms.arrays and atoms.get_initial_magnetic_moments().ndim == 1:
+        moments = tuple(float(moment) for moment in atoms.get_initial_magnetic_moments())
+        raw.sites = SiteData(moments=moments)
     if len(images) > 1:
         raw.warnings.append(f"the text holds {len(images)} structures; the last one is taken")
     if atoms.constraints:

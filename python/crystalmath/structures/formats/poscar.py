@@ -14,7 +14,7 @@ import numpy as np
 
 from crystalmath.errors import InputRejected
 from crystalmath.structures.formats.number import number
-from crystalmath.structures.species import element, isotope_of
+from crystalmath.structures.species import LOST_MASS, element, isotope_of, site_data
 from crystalmath.structures.structure import Floats, Structure
 
 _READER = "crystalmath poscar 1"
@@ -37,9 +37,12 @@ def read_poscar(text: str, field: str) -> Structure:
     comment = lines.take("the comment")
     lattice, scale = _lattice(lines)
     warnings: list[str] = []
-    symbols = _symbols(lines, comment, warnings)
+    names = _names(lines, comment, warnings)
+    symbols = [element(name) or "" for name in names]
     positions = _positions(lines, len(symbols), lattice, scale, warnings)
-    return Structure(lattice, (True, True, True), symbols, positions, _READER, {}, warnings)
+    return Structure(
+        lattice, (True, True, True), symbols, positions, _READER, {}, warnings, site_data(names)
+    )
 
 
 def write_poscar(structure: Structure) -> str:
@@ -77,7 +80,12 @@ class _Lines:
         words = self.take(what).split()[:3]
         values = [number(word) for word in words]
         if len(values) < 3 or None in values:
-            self.refuse(f"{what} needs three numbers, found {' '.join(words) or 'nothing'!r}")
+            self.refuse(
+                f"{what} needs three numbers, found {' '.join(words) or 'nothing'!r}",
+                "was the program that wrote it stopped, or did it fail?"
+                if len(words) == 3
+                else None,
+            )
         return [value for value in values if value is not None]
 
     def refuse(self, problem: str, hint: str | None = None) -> NoReturn:
@@ -102,8 +110,8 @@ def _lattice(lines: _Lines) -> tuple[Floats, Floats]:
     return vectors * factors, factors
 
 
-def _symbols(lines: _Lines, comment: str, warnings: list[str]) -> list[str]:
-    """Read names and counts; names only from the comment line are taken with a warning."""
+def _names(lines: _Lines, comment: str, warnings: list[str]) -> list[str]:
+    """Read what each atom is called; names only from the comment line are taken with a warning."""
     words = lines.take("the element names").split()
     names: list[str] | None = None
     if words and not words[0].isdigit():
@@ -119,16 +127,15 @@ def _symbols(lines: _Lines, comment: str, warnings: list[str]) -> list[str]:
         warnings.append(f"element names taken from the comment line: {comment}")
     if len(names) != len(counts):
         lines.refuse(f"{len(names)} element names, but {len(counts)} numbers of atoms")
-    symbols: list[str] = []
+    called: list[str] = []
     for name, count in zip(names, counts, strict=True):
-        symbol = element(name)
-        if symbol is None:
+        if element(name) is None:
             lines.number -= 1
             lines.refuse(f"{name!r} is no element")
         if isotope_of(name) is not None:
-            warnings.append(f"{name} is read as H: its mass is lost")
-        symbols.extend([symbol] * count)
-    return symbols
+            warnings.append(f"{name} is read as H: {LOST_MASS}")
+        called.extend([name] * count)
+    return called
 
 
 def _names_from_comment(lines: _Lines, comment: str, counts: list[int]) -> list[str]:

@@ -16,12 +16,12 @@ from crystalmath.structures.structure import Floats, Integers, Structure
 from crystalmath.structures.symmetry import settings
 from crystalmath.structures.symmetry.layers import (
     PrimitiveLayer,
-    layer_dataset,
     layer_operations,
     no_symmetry,
     primitive_layer,
 )
 from crystalmath.structures.symmetry.orbits import Orbit, orbits_of
+from crystalmath.structures.symmetry.search import layer_dataset, space_dataset
 
 SYMPREC_A: Final = 0.01
 """Å, the tolerance that is used when none is asked for."""
@@ -191,9 +191,7 @@ def _for_all_atoms(symmetry: Symmetry, structure: Structure, primitive: Primitiv
 
 
 def _space_dataset(structure: Structure, symprec: float, hall: int) -> Any:
-    import spglib
-
-    found = spglib.get_symmetry_dataset(structure.spglib_cell, symprec=symprec, hall_number=hall)
+    found = space_dataset(structure, symprec, hall)
     if found is None:
         raise no_symmetry(symprec)
     return found

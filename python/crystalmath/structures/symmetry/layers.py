@@ -14,19 +14,11 @@ import numpy as np
 
 from crystalmath.errors import InputRejected
 from crystalmath.structures.structure import Floats, Integers, Structure
+from crystalmath.structures.symmetry.search import layer_dataset
 
 _STEPS: Final = 24
 """In the standard settings every translation is a multiple of 1/24."""
 _ROUNDING: Final = 1e-3
-
-
-def layer_dataset(structure: Structure, symprec_angstrom: float) -> Any | None:
-    """Return spglib's dataset of a layer with c as its aperiodic axis, None when it finds none."""
-    import spglib
-
-    return spglib.get_symmetry_layerdataset(
-        structure.spglib_cell, aperiodic_dir=2, symprec=symprec_angstrom
-    )
 
 
 def layer_operations(found: Any) -> tuple[Integers, Floats]:

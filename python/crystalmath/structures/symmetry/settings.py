@@ -10,6 +10,7 @@ from functools import cache
 from typing import Final
 
 from crystalmath.structures.structure import Floats, Integers
+from crystalmath.structures.symmetry import search
 
 TWO_ORIGINS: Final = frozenset(
     {48, 50, 59, 68, 70, 85, 86, 88, 125, 126, 129, 130, 133, 134, 137, 138, 141, 142}
@@ -32,16 +33,21 @@ def hall_number(group: int) -> int:
     group
         Number of the space group.
     """
-    import spglib
-
-    settings = []
-    for hall in _HALL_NUMBERS:
-        kind = spglib.get_spacegroup_type(hall)
-        if kind is not None and kind.number == group:
-            settings.append((hall, kind.choice))
+    settings = _settings()[group]
     wanted = "2" if group in TWO_ORIGINS else "H" if group in RHOMBOHEDRAL else None
     # 48, 50 … have permuted axes, too: "2" is the first of theirs, before "2cab" and the like
     return next((hall for hall, choice in settings if choice == wanted), settings[0][0])
+
+
+@cache
+def _settings() -> dict[int, list[tuple[int, str]]]:
+    """Per space group, number and choice of its settings, in spglib's order."""
+    found: dict[int, list[tuple[int, str]]] = {}
+    for hall in _HALL_NUMBERS:
+        kind = search.setting(hall)
+        if kind is not None:
+            found.setdefault(int(kind.number), []).append((hall, str(kind.choice)))
+    return found
 
 
 @cache
@@ -54,9 +60,8 @@ def operations(hall: int) -> tuple[Integers, Floats]:
         Number in spglib's list.
     """
     import numpy as np
-    import spglib
 
-    found = spglib.get_symmetry_from_database(hall)
+    found = search.table(hall)
     if found is None:
         raise ValueError(f"there is no setting {hall}")
     rotations, translations = found["rotations"], found["translations"]

@@ -20,7 +20,7 @@ from soak.cluster.jobs import Ticket, params
 
 CALL_S: Final = 170.0
 GIVE_UP_S: Final = 240.0
-SERVE_S: Final = 120.0
+SERVE_S: Final = 300.0
 
 
 class Desk:

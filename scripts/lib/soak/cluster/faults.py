@@ -28,7 +28,7 @@ SERVER_OF: Final = {"cluster": "direct", "jump": "through", "inner": "through"}
 """SSH server → the cluster whose jobs go through it."""
 HAND_OVER_S: Final = 0.8
 STAGED_S: Final = 20.0
-RUNNING_S: Final = 60.0
+RUNNING_S: Final = 90.0
 TRIES: Final = 3
 
 
@@ -145,7 +145,7 @@ class Breaker:
                 self._requeue(ticket, running[0].ident)
                 return _nothing
             time.sleep(0.3)
-        self.done["requeue given up, no place to run"] += 1
+        self.desk.counts["requeues given up: the job did not run in time"] += 1
         return _nothing
 
     def _requeue(self, ticket: Ticket, ident: str) -> None:

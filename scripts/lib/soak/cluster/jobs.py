@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -23,8 +23,6 @@ class Ticket:
     ----------
     requeues
         How often the controller was told, with effect, to start it again.
-    told_at
-        Monotonic time of the first wish to cancel it.
     lines
         What its runs have written, once it was judged.
     """
@@ -37,7 +35,6 @@ class Ticket:
     requeues: int = 0
     cancel_asked: bool = False
     lines: list[str] | None = None
-    found: list[str] = field(default_factory=list)
 
 
 def draw(rng: random.Random, number: int, cluster: str, kind: Kind | None = None) -> Ticket:

@@ -119,6 +119,9 @@ def test_a_second_factor_is_never_given_again(tmp_path: Path) -> None:
     with reached(tmp_path, keeper) as (shells, host):
         assert shells.login(host, says([PASSWORD], ["123456"])).method == "keyboard-interactive"
         keeper.tried.clear()
+        report = shells.test_connection(host)
+        assert report.reachable, "the connection that stands was tried"
+        assert "login again" in report.problems[0].message
         with pytest.raises(AuthRefused, match="allows keyboard-interactive"):
             connect_again(shells, host)
         assert keeper.tried == []

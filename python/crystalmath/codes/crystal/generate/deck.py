@@ -29,6 +29,7 @@ from crystalmath.codes.crystal.generate.scf import scf_lines
 from crystalmath.codes.crystal.generate.space import place_crystal
 from crystalmath.codes.crystal.generate.spins import SpinLabels, spin_labels
 from crystalmath.codes.crystal.generate.tasks import task_lines, task_warnings
+from crystalmath.codes.crystal.generate.together import check_together
 from crystalmath.codes.crystal.lint.lint import lint_deck
 from crystalmath.codes.crystal.tables import keywords as known
 from crystalmath.contract.d12 import D12Options, OpenShell
@@ -102,6 +103,7 @@ def check_count(structure: Structure) -> None:
 
 def make_deck(given: Structure, asked: D12Options) -> dict[str, Any]:
     """Make a deck of a structure that was read; see :func:`generate_deck`."""
+    check_together(asked)
     dimension = asked.dimension
     wanted = None if dimension in ("auto", "external") else dimension
     found = dimensionality(given, wanted)  # type: ignore[arg-type]

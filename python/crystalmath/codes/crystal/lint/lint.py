@@ -1,12 +1,13 @@
 """The linter of CRYSTAL decks: everything that can be told from the text alone.
 
-:func:`lint_text` is what a worker process of the ``proc`` lane runs; the generator calls
+:func:`lint_source` is what a worker process of the ``proc`` lane runs; the generator calls
 :func:`lint_deck` on its own decks.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
 
 from crystalmath.codes.crystal.cell.declared import Declared, NotDeclared, declared
@@ -18,14 +19,55 @@ from crystalmath.codes.crystal.lint.geometry import check_atoms, check_geometry
 from crystalmath.codes.crystal.lint.hamiltonian import check_hamiltonian
 from crystalmath.codes.crystal.lint.scf import check_scf
 from crystalmath.codes.crystal.lint.text import check_text, check_title
+from crystalmath.errors import InputRejected
 
 MAX_FINDINGS: Final = 200
+MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_EXPANDED_SITES: Final = 2000
 
 
-def lint_text(text: str) -> list[dict[str, Any]]:
-    """Find what is wrong with a deck; the fields of ``deck.records.Finding`` as JSON values."""
-    return [asdict(finding) for finding in lint_deck(text)]
+def lint_source(path: str | None = None, text: str | None = None) -> list[dict[str, Any]]:
+    """Find what is wrong with a deck.
+
+    Parameters
+    ----------
+    path
+        Absolute path of a file, or
+    text
+        the deck itself.
+
+    Returns
+    -------
+    list of dict
+        The fields of ``contract.codes.LintFinding``.
+
+    Raises
+    ------
+    InputRejected
+        The file cannot be read.
+    """
+    found = []
+    for finding in lint_deck(text if text is not None else _read(path or "")):
+        row = asdict(finding)
+        row["hint"] = row.pop("fix")
+        found.append(row)
+    return found
+
+
+def _read(path: str) -> str:
+    file = Path(path)
+    try:
+        if not file.is_file():
+            raise InputRejected("there is no such file, or it is no regular file", field="path")
+        if file.stat().st_size > MAX_BYTES:
+            raise InputRejected("the file is larger than 8 MiB, so it is no deck", field="path")
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputRejected(f"the file cannot be read: {error.strerror}", field="path") from error
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def lint_deck(text: str) -> list[Finding]:

@@ -98,9 +98,12 @@ def _shrink(deck: Deck, crystal: Declared | None) -> list[Finding]:
             ]  # fmt: skip
         return []
     if kind == "MOLECULE":
-        return [
-            warning(item.record, "shrink", "a molecule has no SHRINK; it is ignored", "take it out")
-        ]
+        said = "a molecule has no SHRINK; it is ignored"
+        return [warning(item.record, "shrink", said, "take it out")]
+    return _shrink_record(item, crystal)
+
+
+def _shrink_record(item: Item, crystal: Declared | None) -> list[Finding]:
     values = [value for record in item.data for value in record.integers()]
     if len(values) < 2 or None in values:
         at = item.data[0] if item.data else item.record

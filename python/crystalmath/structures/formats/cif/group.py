@@ -2,13 +2,15 @@
 
 Without an operator loop the group must be named in a setting that leaves no choice. A guess would
 give the wrong atoms: 16 instead of 8 for silicon, 36 instead of 6 for bismuth. Called by
-``structures.cif``.
+``formats.cif.reader``.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any
+
+import gemmi
 
 from crystalmath.structures.formats.cif.operators import (
     Operators,
@@ -31,8 +33,6 @@ _SYMBOLS = (
     "_symmetry_space_group_name_h-m",
 )
 _HALL = ("_space_group_name_hall", "_space_group.name_hall", "_symmetry_space_group_name_hall")
-_SETTINGS: Final = {"1": 1, "2": 2, "h": 1, "r": 2}
-_OLD: Final = {"cmca": "cmce", "cmma": "cmme", "ccca": "ccce", "abm2": "aem2", "aba2": "aea2"}
 
 
 def operators(block: Any, warnings: list[str]) -> Operators:
@@ -47,53 +47,67 @@ def operators(block: Any, warnings: list[str]) -> Operators:
     if listed:
         return parse_operators([str(item) for item in _as_list(listed)])
     group = _number(block)
-    symbol, suffix = _symbol(block)
-    if group is None and symbol is None:
-        if _first(block, _HALL):
-            raise SymmetryProblem("the CIF names its symmetry only by a Hall symbol")
+    hall = _text(block, _HALL)
+    if hall is not None:
+        return operators_of(_of_hall(hall, group))
+    symbol, _, suffix = (_text(block, _SYMBOLS) or "").partition(":")
+    symbol, suffix = symbol.strip(), suffix.strip().lower()
+    if symbol:
+        return operators_of(_named(symbol, suffix, group))
+    if group is None:
         warnings.append("the CIF states no symmetry; its sites are taken as all atoms of the cell")
         group = 1
-    if group is None:
-        group = _group_of(str(symbol))
-    elif symbol is not None:
-        _same_setting(group, symbol)
-    elif _first(block, _HALL):
-        raise SymmetryProblem(
-            f"the CIF names group {group} by a Hall symbol and lists no operators"
-        )
     else:
+        _refuse_a_choice(group, "")
         warnings.append(f"the CIF gives only the number {group}; its standard setting is assumed")
-    return operators_of(group, _setting(group, suffix))
+    return operators_of(gemmi.find_spacegroup_by_number(group).operations())
 
 
-def _setting(group: int, suffix: str) -> int:
-    allowed = {1: "12", 2: "hr"}
-    if group in TWO_ORIGINS:
-        if suffix in allowed[1] and suffix:
-            return _SETTINGS[suffix]
+def _of_hall(hall: str, group: int | None) -> gemmi.GroupOps:
+    try:
+        operations = gemmi.symops_from_hall(hall)
+    except (RuntimeError, ValueError):
+        raise SymmetryProblem(
+            f"{hall!r} is no Hall symbol, and the CIF lists no operators"
+        ) from None
+    found = gemmi.find_spacegroup_by_ops(operations)
+    if group is not None and found is not None and found.number != group:
+        raise SymmetryProblem(
+            f"the Hall symbol {hall!r} is of group {found.number}, not of {group}"
+        )
+    return operations
+
+
+def _named(symbol: str, suffix: str, group: int | None) -> gemmi.GroupOps:
+    """The operators of a Hermann-Mauguin symbol in the setting that it states."""
+    plain = gemmi.find_spacegroup_by_name(symbol)
+    if plain is None:
+        raise SymmetryProblem(f"{symbol!r} is no space group, and the CIF lists no operators")
+    if group is not None and plain.number != group:
+        raise SymmetryProblem(
+            f"{symbol!r} is a setting of group {plain.number}, not of {group}, "
+            "and the CIF lists no operators"
+        )
+    _refuse_a_choice(plain.number, suffix)
+    found = gemmi.find_spacegroup_by_name(f"{symbol}:{suffix.upper()}") if suffix else plain
+    if found is None or (suffix and found.ext.lower() != suffix):
+        raise SymmetryProblem(
+            f"group {plain.number} in the setting :{suffix} needs its operators listed"
+        )
+    return found.operations()
+
+
+def _refuse_a_choice(group: int, suffix: str) -> None:
+    if group in TWO_ORIGINS and suffix not in {"1", "2"}:
         raise SymmetryProblem(
             f"group {group} has two origin choices, and the CIF neither lists its operators "
             "nor says which (:1 or :2)"
         )
-    if group in RHOMBOHEDRAL:
-        if suffix in allowed[2] and suffix:
-            return _SETTINGS[suffix]
+    if group in RHOMBOHEDRAL and suffix not in {"h", "r"}:
         raise SymmetryProblem(
             f"group {group} has hexagonal and rhombohedral axes, and the CIF neither lists its "
             "operators nor says which (:H or :R)"
         )
-    if suffix:
-        raise SymmetryProblem(f"group {group} in the setting :{suffix} needs its operators listed")
-    return 1
-
-
-def _symbol(block: Any) -> tuple[str | None, str]:
-    """Return the Hermann-Mauguin symbol without its setting, and the setting in lower case."""
-    value = _first(block, _SYMBOLS)
-    if value is None or str(value).strip() in {"", "?", "."}:
-        return None, ""
-    symbol, _, suffix = str(value).partition(":")
-    return symbol.strip(), suffix.strip().lower()
 
 
 def _number(block: Any) -> int | None:
@@ -105,39 +119,10 @@ def _number(block: Any) -> int | None:
     return int(value)
 
 
-def _same_setting(group: int, symbol: str) -> None:
-    from ase.spacegroup import Spacegroup
-
-    standard = str(Spacegroup(group).symbol)
-    given, wanted = _compact(symbol), _compact(standard)
-    if group >= 195:  # F m 3 m is the old way to write F m -3 m
-        given, wanted = given.replace("-", ""), wanted.replace("-", "")
-    if given != wanted:
-        raise SymmetryProblem(
-            f"{symbol!r} is not the standard setting of group {group} ({standard!r}), "
-            "and the CIF lists no operators"
-        )
-
-
-def _group_of(symbol: str) -> int:
-    from ase.spacegroup import Spacegroup
-
-    try:
-        group = int(Spacegroup(symbol).no)
-    except Exception:  # noqa: BLE001 - the library raises several kinds for an unknown symbol
-        raise SymmetryProblem(
-            f"{symbol!r} is no space group in its standard setting, and the CIF lists no operators"
-        ) from None
-    _same_setting(group, symbol)
-    return group
-
-
-def _compact(symbol: str) -> str:
-    """Make ``P 1 21/c 1`` and ``P21/c`` the same."""
-    text = re.sub(r"[\s_]", "", symbol).lower()
-    full = re.fullmatch(r"([pacibf])1(.+)1", text)
-    text = full[1] + full[2] if full else text
-    return _OLD.get(text, text)
+def _text(block: Any, tags: tuple[str, ...]) -> str | None:
+    value = _first(block, tags)
+    text = "" if value is None else re.sub(r"_", " ", str(value)).strip()
+    return None if text in {"", "?", "."} else text
 
 
 def _first(block: Any, tags: tuple[str, ...]) -> Any:

@@ -1,7 +1,7 @@
 """Symmetry operators, and the atoms that they make of the listed sites.
 
-Operators come from the loop of a CIF, or from the tables of ase for a group and setting that are
-certain. Nothing here searches for symmetry. Called by ``structures.cif``.
+Operators come from the loop of a CIF, or from the tables of gemmi for a group and setting that
+are certain. Nothing here searches for symmetry. Called by ``structures.cif``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import gemmi
 import numpy as np
 import numpy.typing as npt
 
@@ -56,18 +57,12 @@ def parse_operators(texts: list[str]) -> Operators:
     return Operators(rotations[once], translations[once])
 
 
-def operators_of(group: int, setting: int) -> Operators:
-    """All operators of a space group, centrings included.
-
-    Parameters
-    ----------
-    setting
-        1 or 2 as in the tables of ase: origin choice, or 1 hexagonal and 2 rhombohedral axes.
-    """
-    from ase.spacegroup import Spacegroup
-
-    rotations, translations = Spacegroup(group, setting).get_op()
-    return Operators(np.asarray(rotations, dtype=np.int64), np.asarray(translations, dtype=float))
+def operators_of(group: gemmi.GroupOps) -> Operators:
+    """All operators of a group in its setting, centrings included."""
+    found = list(group)
+    rotations = np.array([operator.rot for operator in found], dtype=np.int64) // gemmi.Op.DEN
+    translations = np.array([operator.tran for operator in found], dtype=float) / gemmi.Op.DEN
+    return Operators(rotations, translations)
 
 
 def orbit(site: Floats, operators: Operators, lattice: Floats) -> tuple[Floats, float]:

@@ -15,12 +15,13 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.checks import check_count
+from crystalmath.structures.checks import MAX_LENGTH_A, check_count
 from crystalmath.structures.formats.cif.group import operators
 from crystalmath.structures.formats.cif.listed import Listed
 from crystalmath.structures.formats.cif.operators import SymmetryProblem, orbit
 from crystalmath.structures.formats.cif.sites import read_sites
 from crystalmath.structures.formats.number import ase_version, number
+from crystalmath.structures.species import site_data
 from crystalmath.structures.structure import Floats, Structure
 
 _CELL: Final = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
@@ -55,6 +56,8 @@ def read_cif(text: str, field: str) -> Structure:
             field="structure",
         ) from None
     symbols: list[str] = []
+    species: list[str] = []
+    labels: list[str | None] = []
     fractions: list[Floats] = []
     listed = Listed(lattice)
     for site in sites:
@@ -75,10 +78,15 @@ def read_cif(text: str, field: str) -> Structure:
         listed.add(site, images)
         check_count(len(symbols) + len(images))
         symbols.extend([site.symbol] * len(images))
+        species.extend([site.species] * len(images))
+        labels.extend([site.label] * len(images))
         fractions.append(images)
     positions = np.concatenate(fractions) @ lattice
-    source = {"block": block.name}
-    return Structure(lattice, (True, True, True), symbols, positions, ase_version(), source, notes)
+    found = Structure(lattice, (True, True, True), symbols, positions, ase_version())
+    found.source = {"block": block.name}
+    found.warnings = notes
+    found.sites = site_data(species, labels)
+    return found
 
 
 def _one_block(text: str, field: str) -> Any:
@@ -112,8 +120,9 @@ def _lattice(block: Any, field: str) -> Floats:
         if tag not in block:
             _missing(tag, field)
         value = number(block[tag])
-        if value is None or value <= 0:
-            raise InputRejected(f"{tag} is {block[tag]!r}", field=field)
+        if value is None or value <= 0 or value > MAX_LENGTH_A:
+            hint = "lengths are in Å, angles in degrees"
+            raise InputRejected(f"{tag} is {block[tag]!r}", hint=hint, field=field)
         parameters.append(value)
     try:
         lattice: Floats = np.array(cellpar_to_cell(parameters))

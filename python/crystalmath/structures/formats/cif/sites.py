@@ -12,7 +12,7 @@ import numpy as np
 
 from crystalmath.errors import InputRejected
 from crystalmath.structures.formats.number import number
-from crystalmath.structures.species import element, element_of_label, isotope_of
+from crystalmath.structures.species import LOST_MASS, element, element_of_label, isotope_of
 from crystalmath.structures.structure import Floats
 
 _UNSET = {"?", "."}
@@ -28,11 +28,17 @@ class Site:
         Its label, for messages.
     fraction
         Fractional coordinates.
+    species
+        What the file calls its element, with the charge or isotope that it may state.
+    label
+        What the file calls it.
     """
 
     name: str
     symbol: str
     fraction: Floats
+    species: str
+    label: str | None
 
 
 def read_sites(block: Any, field: str, warnings: list[str]) -> list[Site]:
@@ -54,7 +60,7 @@ def read_sites(block: Any, field: str, warnings: list[str]) -> list[Site]:
         for index in range(n_sites)
         if (isotope := isotope_of(str(types[index] or labels[index] or "")))
     }
-    warnings.extend(f"{isotope} is read as H: its mass is lost" for isotope in sorted(heavy))
+    warnings.extend(f"{isotope} is read as H: {LOST_MASS}" for isotope in sorted(heavy))
     return sites
 
 
@@ -72,7 +78,10 @@ def _site(index: int, label: Any, kind: Any, values: list[Any], field: str) -> S
             "else write the element as _atom_site_type_symbol",
             field="structure",
         )
-    return Site(name, symbol, np.array(numbers, dtype=float))
+    species = str(kind or label)
+    return Site(
+        name, symbol, np.array(numbers, dtype=float), species, str(label) if label else None
+    )
 
 
 def _column(block: Any, tag: str, field: str) -> list[Any]:
