@@ -340,6 +340,7 @@ def test_waiting_request_gets_the_reason(odd_daemon: Daemon, tmp_path: Path) -> 
     with odd_daemon.connect() as raw:
         assert raw.data("system.hello")["state"] == "starting"
         raw.send(raw.request("test.sleep", {"seconds": 0}), raw.request("jobs.list", {}))
+        assert raw.data("system.ping")["pong"]  # so it has read both, and they wait
         go_on.touch()
         for _ in range(2):
             error = raw.reply()["error"]
