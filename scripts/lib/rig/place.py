@@ -101,10 +101,17 @@ class Place:
         )  # fmt: skip
 
     def start(self) -> int:
-        """Start the daemon, unless it runs, and return its pid when it is ready."""
+        """Start the daemon, unless it runs, and return its pid when it is ready.
+
+        On a busy machine that may take longer than ``start`` waits for it.
+        """
         ended = self.run("start")
         if ended.returncode != 0:
-            raise RigError(f"start failed ({ended.returncode}): {ended.stderr}{self.log_tail()}")
+            try:
+                wait_until("a daemon that is ready", self.is_ready, self.patience_s)
+            except RigError as error:
+                said = f"{ended.stderr}{self.log_tail()}"
+                raise RigError(f"start failed ({ended.returncode}): {said}") from error
         return self.pid()
 
     def stop(self) -> None:
