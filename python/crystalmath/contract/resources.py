@@ -140,6 +140,6 @@ class Resources(Params):
             nodes = "1 node takes" if self.nodes == 1 else f"{self.nodes} nodes take"
             raise ValueError(
                 f"{self.ntasks} processes do not fit: {nodes} {room} with "
-                f"ntasks_per_node {self.ntasks_per_node}"
+                f"`resources.ntasks_per_node: {self.ntasks_per_node}`"
             )
         return self

@@ -143,3 +143,24 @@ def test_several_processes_need_the_launcher() -> None:
     assert "mpirun -n 4 pw.x" in render_script(four, work("/w", "pw.x", launcher="mpirun"))
     custom = work("/w", "pw.x", launcher="mpiexec.hydra -np {n}")
     assert "mpiexec.hydra -np 4 pw.x" in render_script(four, custom)
+
+
+def test_a_task_works_in_its_own_folder_and_no_second_array_touches_it(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("hello")
+    command = ("/bin/sh", "-c", "cat in/a.txt; echo x > in/a.txt; echo run >> runs")
+    text = render_script(Request(array="3-4", ntasks_per_node=1), work(tmp_path, *command))
+    assert f"#SBATCH --output={tmp_path}/tasks/%a/scheduler.log" in text
+    assert "#SBATCH --array=3-4\n" in text
+    assert "#SBATCH --ntasks-per-node=1\n" in text
+    folder = tmp_path / "tasks" / "3"
+    assert run(tmp_path, text, "77", SLURM_ARRAY_TASK_ID="3").returncode == 0
+    assert (folder / "stdout.log").read_text() == "hello"
+    assert (tmp_path / "in" / "a.txt").read_text() == "hello"
+    assert end_of(folder)["rc"] == 0
+    assert run(tmp_path, text, "78", SLURM_ARRAY_TASK_ID="3").returncode == 73
+    assert (folder / "runs").read_text() == "run\n"
+    again = run(tmp_path, text, "77", SLURM_ARRAY_TASK_ID="3", SLURM_RESTART_COUNT="1")
+    assert again.returncode == 0
+    assert (folder / "stdout.log").read_text() == "x\n", "its inputs are copied once"
+    assert run(tmp_path, text, "79").returncode == 74, "SLURM has given it no task"
