@@ -51,6 +51,8 @@ _MOST_OUTPUTS: Final = 10_000
 _STEPS_AT_ONCE: Final = 10
 """Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
 polls must not wait for a thousand of them."""
+_COLLECTED_BESIDE: Final = 2
+"""The same of ended jobs while many others wait to be handed over, whose time has not begun."""
 _NEXT_TURN_S: Final = 0.05
 _FOLLOW_BYTES: Final = 256 * 1024
 
@@ -181,13 +183,15 @@ class Lane:
             self.polls.look(cluster, runner)
         self._cancel(cluster, runner, steps)
         self._follow(cluster, runner)
-        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_STEPS_AT_ONCE)
-        ended += store.uncollected(name, _STEPS_AT_ONCE, self._clock())
+        is_crowded = max(len(created), handed_over) >= _STEPS_AT_ONCE
+        room = _COLLECTED_BESIDE if is_crowded else _STEPS_AT_ONCE
+        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=room)
+        ended += store.uncollected(name, room, self._clock())
         remotes = store.remotes([row["id"] for row in ended])
         for row in ended:
             remote = remotes[row["id"]]
             self._guarded(row, partial(self._collect, steps, remote))
-        self._has_more = max(len(created), handed_over, len(ended)) >= _STEPS_AT_ONCE
+        self._has_more = is_crowded or len(ended) >= room
 
     def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> int:
         """Hand jobs over as far as limits allow; returns how many."""
