@@ -188,6 +188,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             let stream = stream.as_str();
             model.tell_seen(&Event::LogGrown { job, stream, bytes })
         }
+        Msg::ClusterNews(news) => model.tell_seen(&Event::ClusterNews(&news)),
         Msg::EngineNews(news) => model.tell_seen(&Event::EngineNews(&news)),
         Msg::FileSeen { id, result } => model.worked(id, |slot| Event::FileSeen {
             slot,

@@ -14,11 +14,13 @@ mod clusters;
 mod codes;
 mod completions;
 mod continuation;
+mod convert;
 mod delete;
 mod doctor;
 mod engines;
 mod files;
 mod import;
+mod inspect;
 mod jobs;
 mod log;
 mod man;
@@ -103,10 +105,14 @@ pub enum Command {
     Rerun(rerun::Args),
     /// Go on where a job stopped that did not complete, with what failed set right
     Continue(continuation::Args),
-    /// Take in a finished calculation that was run by hand
+    /// Take in a finished calculation that was run by hand, or keep a structure
     Import(import::Args),
     /// Judge an output and print its results, without a job
     Read(read::Args),
+    /// Tell what a structure is: cell, symmetry, sites, neighbours
+    Inspect(inspect::Args),
+    /// Write a structure in another format
+    Convert(convert::Args),
     /// Remove ended jobs from the list
     Delete(delete::Args),
     /// List the files of a job
@@ -167,6 +173,8 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Continue(args) => continuation::run(session, &args),
         Command::Import(args) => import::run(session, &args),
         Command::Read(args) => read::run(session, &args),
+        Command::Inspect(args) => inspect::run(session, &args),
+        Command::Convert(args) => convert::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),
         Command::Cat(args) => cat::run(session, &args),

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::rpc::types::{
-    ClusterReport, ClusterView, ClusterViewStatus, FoundCode, PartitionView, SchedulerView,
-    ScratchView,
+    ClusterReport, ClusterView, ClusterViewStatus, ConnectionViewState, FoundCode, PartitionView,
+    SchedulerView, ScratchView,
 };
 use crate::widgets::text;
 
@@ -44,6 +44,10 @@ fn part(name: &'static str, said: impl Into<String>, verdict: Verdict) -> Part {
 /// How a cluster does, in a word or two.
 #[must_use]
 pub fn health(cluster: &ClusterView) -> (&'static str, Verdict) {
+    let connection = cluster.connection.as_ref();
+    if connection.is_some_and(|one| one.state == ConnectionViewState::NeedsUser) {
+        return ("needs you", Verdict::Bad);
+    }
     match (&cluster.status, &cluster.unreachable_since) {
         (_, Some(_)) => ("unreachable", Verdict::Bad),
         (ClusterViewStatus::Error, None) => ("error", Verdict::Bad),
@@ -347,6 +351,10 @@ mod tests {
             (
                 json!({"status": "error", "unreachable_since": "2026-01-06T12:00:00Z"}),
                 "unreachable",
+            ),
+            (
+                json!({"status": "error", "connection": {"state": "needs_user", "failures": 1}}),
+                "needs you",
             ),
         ] {
             assert_eq!(health(&cluster(row)).0, words);

@@ -15,6 +15,7 @@ pub mod rpc;
 pub mod runtime;
 pub mod screens;
 pub mod submission;
+pub mod tasks;
 pub mod theme;
 pub mod widgets;
 pub mod wording;

@@ -14,7 +14,7 @@ pub use action::{Action, Group, Info, Scope};
 
 use crate::error::IpcError;
 use crate::keymap::Key;
-use crate::rpc::types::{EngineInfo, InstallTask, JobSummary, WorkerInfo};
+use crate::rpc::types::{ClusterView, EngineInfo, InstallTask, JobSummary, WorkerInfo};
 use crate::submission::Kind;
 
 /// Something that happened.
@@ -67,6 +67,8 @@ pub enum Msg {
     },
     /// The daemon tells what became of engines, installations and workers, oldest first.
     EngineNews(Vec<EngineNews>),
+    /// The daemon tells what became of clusters, oldest first.
+    ClusterNews(Vec<ClusterNews>),
     /// The answer to [`Effect::LookAtFile`].
     FileSeen {
         /// The number of the effect.
@@ -78,6 +80,15 @@ pub enum Msg {
     Quit,
     /// Something to tell the user, for example that text was copied.
     Note(Tone, String),
+}
+
+/// A cluster as it is now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClusterNews {
+    /// It is new, described anew, or something was learned of it.
+    Changed(Box<ClusterView>),
+    /// The one with this number was forgotten.
+    Gone(i64),
 }
 
 /// One thing of the engines as it is now.
@@ -201,6 +212,8 @@ pub enum Effect {
     /// Be told what becomes of engines, installations and workers, or no longer, also on every later
     /// connection; it comes as [`Msg::EngineNews`].
     WatchEngines(bool),
+    /// The same of clusters; it comes as [`Msg::ClusterNews`].
+    WatchClusters(bool),
     /// Look at what a file of this machine is; the answer comes as [`Msg::FileSeen`].
     LookAtFile {
         /// Number of the answer.

@@ -73,7 +73,7 @@ pub use crate::app::{Choice, Cx, Picker, Question};
 use crate::config::Config;
 use crate::error::IpcError;
 use crate::keymap::Keymap;
-use crate::msg::{Action, Edit, EngineNews, Entry};
+use crate::msg::{Action, ClusterNews, Edit, EngineNews, Entry};
 use crate::submission::Kind;
 use crate::theme::Theme;
 
@@ -241,6 +241,8 @@ pub enum Event<'a> {
     },
     /// What became of engines, installations and workers, while [`Cx::watch_engines`].
     EngineNews(&'a [EngineNews]),
+    /// What became of clusters, while [`Cx::watch_clusters`].
+    ClusterNews(&'a [ClusterNews]),
     /// The answer to [`Cx::question`].
     Answered {
         /// The token of the question.

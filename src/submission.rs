@@ -69,6 +69,7 @@ pub fn code_for(first: Kind, has_engine: bool) -> Option<&'static str> {
     match first {
         Kind::Structure => Some("forces"),
         Kind::Deck if !has_engine => Some("espresso"),
+        Kind::CrystalDeck if !has_engine => Some("crystal"),
         Kind::Program if !has_engine => Some("command"),
         _ => has_engine.then_some("forces"),
     }
@@ -77,7 +78,11 @@ pub fn code_for(first: Kind, has_engine: bool) -> Option<&'static str> {
 /// The names of the decks among the files, for a code that runs one of them.
 #[must_use]
 pub fn decks<'a>(code: &str, sources: &'a [Source]) -> Vec<&'a str> {
-    let runs = |source: &&Source| code == "espresso" && source.kind == Kind::Deck;
+    let runs = |source: &&Source| match source.kind {
+        Kind::Deck => code == "espresso",
+        Kind::CrystalDeck => code == "crystal",
+        _ => false,
+    };
     let names = sources.iter().filter(runs);
     names.map(|source| source.name.as_str()).collect()
 }

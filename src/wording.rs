@@ -5,7 +5,7 @@
 use crate::rpc::METHODS;
 
 /// The commands, by the method that each one calls; `ID` stands for a job.
-const COMMANDS: [(&str, &str); 37] = [
+const COMMANDS: [(&str, &str); 38] = [
     (
         "clusters.accept_host_key",
         "clusters accept-host-key CLUSTER",
@@ -14,6 +14,7 @@ const COMMANDS: [(&str, &str); 37] = [
     ("clusters.delete", "clusters remove CLUSTER"),
     ("clusters.get", "clusters show CLUSTER"),
     ("clusters.list", "clusters"),
+    ("clusters.login", "clusters login CLUSTER"),
     ("clusters.test", "clusters test CLUSTER"),
     ("clusters.update", "clusters edit CLUSTER"),
     ("codes.list", "codes"),

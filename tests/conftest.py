@@ -1,4 +1,4 @@
-"""For all Python tests: signals as in the foreground, and how Hypothesis searches."""
+"""For all Python tests: signals as in the foreground, how Hypothesis searches, what runs now."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import signal
 
 from hypothesis import settings
+
+from suite import journal
 
 # A shell starts background programs with these ignored, and children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -16,3 +18,11 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 settings.register_profile("home", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "home")
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    journal.note("start", nodeid)
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    journal.note("end", nodeid)

@@ -16,10 +16,12 @@ from typing import Any, Final
 
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
+from crystalmath.contract.system import Check
 from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import DatabaseError
 from crystalmath.forces.pool.door import door_path
@@ -37,8 +39,9 @@ from crystalmath.runners.slurm.runner import SlurmRunner
 from crystalmath.services.cluster_desk import ClusterDesk
 from crystalmath.services.cluster_lane import LaneParts
 from crystalmath.services.cluster_lanes import Lanes, RunnerRegistry
+from crystalmath.services.cluster_view import ClusterEvents, check, status_row
 from crystalmath.services.clusters import ClustersParts, ClustersService
-from crystalmath.services.codes import CodesService
+from crystalmath.services.codes import CodesService, Linter
 from crystalmath.services.diagnosis import DiagnosisService
 from crystalmath.services.forces import ForcesParts, ForcesService
 from crystalmath.services.forces_fingerprints import Fingerprints
@@ -47,6 +50,7 @@ from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
+from crystalmath.services.materials import MaterialsService
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_forces import ReadyEnvironment
@@ -58,6 +62,7 @@ from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.storage.clusters import SqliteClusterStore
+from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
@@ -75,8 +80,15 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "clusters": ClustersService,
     "slurm": SlurmService,
     "forces": ForcesService,
+    "materials": MaterialsService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
+
+GENERATE_D12: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
+LINTERS: Final[Mapping[str, Linter]] = {
+    "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
+}
+"""What runs in worker processes; ``server.proc`` allows it."""
 
 
 def method_table() -> dict[str, Method]:
@@ -102,6 +114,7 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
+            CrystalAdapter(),
             EspressoAdapter(),
             ForcesAdapter(
                 provider,
@@ -126,8 +139,10 @@ class CrystalController:
         self._store = open_store(self._database, changes)
         self._logs = LogWatch(server.hub, self._store, self._directories, settings.log_watch_s)
         changes.on_ended = self._job_ended
-        self._clusters = SqliteClusterStore(self._store)
         self._shells = ClusterShells(data_dir / "known_hosts", lambda: server.ssh_auth_sock)
+        self._clusters = SqliteClusterStore(
+            self._store, ClusterEvents(server.hub, self._shells.connection)
+        )
         self._runners = RunnerRegistry(self._cluster_runner)
         self._lanes = Lanes(
             LaneParts(
@@ -157,9 +172,9 @@ class CrystalController:
         )
         self.system = SystemService(server)
         self.events = EventsService(server.hub, on_subscribed=self._logs.wake)
-        self.codes = CodesService(codes)
+        self.codes = CodesService(codes, LINTERS, server.run_worker)
         self.diagnosis = DiagnosisService(
-            server, self._store, codes, self._directories, self._database, cores
+            server, self._store, codes, self._directories, self._database, cores, self._checks
         )
         desk = Desk(
             self._store,
@@ -167,6 +182,10 @@ class CrystalController:
             WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
             cores,
             ClusterDesk(self._clusters, self._runners.of),
+            materials := SqliteMaterialStore(self._store),
+        )
+        self.materials = MaterialsService(
+            desk.structures, materials, server.run_worker, time.time, GENERATE_D12
         )
         self.jobs = JobsService(
             JobsParts(
@@ -214,7 +233,7 @@ class CrystalController:
                 provider=provider,
                 pool=self._pool,
                 hub=server.hub,
-                read=desk.read_structure,
+                read=desk.structures.read,
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
                 fingerprints=fingerprints,
@@ -263,6 +282,15 @@ class CrystalController:
     def _job_ended(self, job_id: int) -> None:
         self._logs.job_ended(job_id)
         self._pump.wake()  # another may have waited for it
+
+    def _checks(self) -> list[Check]:
+        known = self._clusters.clusters()
+        return [check(one, self._shells.connection(one.record)) for one in known]
+
+    def cluster_rows(self) -> list[dict[str, Any]]:
+        """How each cluster does."""
+        known = self._clusters.clusters()
+        return [status_row(one, self._shells.connection(one.record)) for one in known]
 
     def job_counts(self) -> dict[str, int]:
         """Number of jobs by state."""

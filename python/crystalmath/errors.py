@@ -18,7 +18,7 @@
     │   └── EngineChanged
     ├── DatabaseError                    -32001
     ├── SshError                         -32002
-    │   ├── Unreachable · HostKeyUnknown · HostKeyChanged
+    │   ├── Unreachable · HostKeyUnknown · HostKeyChanged · SetupFailed
     │   ├── AuthRefused
     │   │   └── PassphraseNeeded
     │   └── TransferFailed
@@ -258,6 +258,12 @@ class HostKeyUnknown(SshError):
 
 class HostKeyChanged(SshError):
     kind = "host_key_changed"
+
+
+class SetupFailed(SshError):
+    """A line of the cluster's ``setup_commands`` ends the shell: no command can follow it."""
+
+    kind = "setup_failed"
 
 
 class TransferFailed(SshError):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from crystalmath.forces.ipi.quirks import PROGRAMS, Quirks
-from suite import RUN_TESTBED
+from suite.groups import RUN_TESTBED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/ipi.md"

@@ -132,6 +132,12 @@ impl<'a> Cx<'a> {
         self.effects.push(Effect::WatchEngines(watched));
     }
 
+    /// Be told by [`Event::ClusterNews`](crate::screens::Event::ClusterNews) what becomes of
+    /// clusters, or no longer; where the daemon has events.
+    pub fn watch_clusters(&mut self, watched: bool) {
+        self.effects.push(Effect::WatchClusters(watched));
+    }
+
     /// Look at what a file of this machine is.
     pub fn look_at_file(&mut self, slot: &'static str, path: PathBuf) {
         let id = self.requests.work(self.screen, slot);

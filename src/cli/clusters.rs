@@ -4,6 +4,7 @@ mod change;
 mod fields;
 mod key;
 mod list;
+mod login;
 mod test;
 
 use super::output::Outcome;
@@ -33,6 +34,8 @@ pub enum Command {
     Remove(change::RemoveArgs),
     /// Try a cluster, part by part; it changes nothing there
     Test(list::OneArgs),
+    /// Log in with a passphrase, a password or what else the host asks; no answer is stored
+    Login(list::OneArgs),
     /// Trust the key that a host shows, after its fingerprint was compared
     AcceptHostKey(key::Args),
 }
@@ -45,6 +48,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         Command::Edit(args) => change::edit(session, args),
         Command::Remove(args) => change::remove(session, args),
         Command::Test(args) => test::run(session, args),
+        Command::Login(args) => login::run(session, args),
         Command::AcceptHostKey(args) => key::run(session, args),
     };
     outcome.map_err(|failure| failure.of(Commands::Clusters))

@@ -27,6 +27,9 @@ pub struct Args {
     #[arg(long, value_name = "STREAM", default_value = "output",
           value_parser = ["output", "stdout", "stderr", "scheduler"])]
     pub stream: String,
+    /// Which task, for a job array
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    pub task: Option<i64>,
     /// Only the last N lines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..=100_000))]
     pub tail: Option<i64>,
@@ -38,6 +41,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         stream: Some(LogStream::from(args.stream.as_str())),
         offset: args.tail.is_none().then_some(0),
         limit: Some(PAGE_BYTES),
+        task: args.task,
         tail: args.tail,
     };
     if session.globals.json {
@@ -68,7 +72,8 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
 
 /// Events that tell when there is more to read, where the daemon has them.
 fn follow(session: &Session, args: &Args) -> Result<Option<News>, Failure> {
-    if !args.follow {
+    // Events tell of the logs of whole jobs alone.
+    if !args.follow || args.task.is_some() {
         return Ok(None);
     }
     let topics = [format!("log:{}", args.id), format!("job:{}", args.id)];
@@ -84,7 +89,7 @@ fn grown(news: Option<&News>, stream: &str, offset: i64) -> bool {
             Told::Job(job) if text::ended(job.state.as_str()) => return true,
             // A connection that is lost shows in the next call, as without events.
             Told::Removed(_) | Told::LookAgain | Told::Away => return true,
-            Told::Log(_) | Told::Job(_) | Told::Install(_) | Told::Nothing => {}
+            Told::Log(_) | Told::Job(_) | Told::Install(_) | Told::Cluster(_) | Told::Nothing => {}
             Told::Over => return false,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::ipc::IpcClient;
-use crate::rpc::types::{Event, InstallTask, JobSummary, LogGrown};
+use crate::rpc::types::{ClusterView, Event, InstallTask, JobSummary, LogGrown};
 use crate::rpc::{ConnState, EventSource as _, Notification, Subscription};
 
 const CAPABILITY: &str = "events";
@@ -24,6 +24,8 @@ pub enum Told {
     Log(LogGrown),
     /// An installation goes on, or has ended.
     Install(Box<InstallTask>),
+    /// A cluster has changed.
+    Cluster(Box<ClusterView>),
     /// Something may have been missed.
     LookAgain,
     /// There is no connection now.
@@ -74,7 +76,12 @@ impl News {
                     Event::Log(log) => return Told::Log(log),
                     Event::Resync(_) => return Told::LookAgain,
                     Event::Install(changed) => return Told::Install(Box::new(changed.install)),
-                    Event::Event(_) | Event::Engine(_) | Event::Worker(_) | Event::Other => {}
+                    Event::Cluster(changed) => return Told::Cluster(Box::new(changed.cluster)),
+                    Event::Event(_)
+                    | Event::Engine(_)
+                    | Event::Worker(_)
+                    | Event::ClusterRemoved(_)
+                    | Event::Other => {}
                 }
             }
             match self.told.recv_timeout(patience) {

@@ -89,6 +89,7 @@ impl Failure {
             {
                 USAGE
             }
+            Self::Of(commands, error) if wording::names_no_cluster(*commands, error) => USAGE,
             Self::Ipc(_) | Self::Of(..) | Self::Wire(_) | Self::Io(..) => 1,
             Self::BrokenPipe => 0,
         }

@@ -91,6 +91,12 @@ pub struct SchedulerArgs {
     /// Nodes
     #[arg(long, value_name = "N")]
     pub nodes: Option<u32>,
+    /// Processes on each node; without --ntasks so many on every one
+    #[arg(long, value_name = "N")]
+    pub ntasks_per_node: Option<u32>,
+    /// A job array: 1-20, 1-20%4 (four at once), 0-20:5 or 1,3,7
+    #[arg(long, value_name = "TASKS")]
+    pub array: Option<String>,
     /// Partition; the cluster's when left out
     #[arg(long, value_name = "PARTITION")]
     pub partition: Option<String>,
@@ -123,6 +129,8 @@ pub struct SchedulerArgs {
 impl SchedulerArgs {
     fn fill(&self, given: &mut Given) {
         given.put("nodes", self.nodes.map(Value::from));
+        given.put("ntasks_per_node", self.ntasks_per_node.map(Value::from));
+        given.text("array", self.array.as_ref());
         given.text("partition", self.partition.as_ref());
         given.text("account", self.account.as_ref());
         given.text("qos", self.qos.as_ref());

@@ -14,16 +14,18 @@ pub struct Args {
     /// What differs.
     #[command(flatten)]
     pub changes: ChangeArgs,
+    /// Of a job array only the tasks that did not complete; --array names others
+    #[arg(long, conflicts_with = "array")]
+    pub failed: bool,
     /// Whether to wait for the job.
     #[command(flatten)]
     pub wait: WaitArgs,
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
-    send(
-        session,
-        "jobs.rerun",
-        args.changes.params(args.id),
-        &args.wait,
-    )
+    let mut params = args.changes.params(args.id);
+    if args.failed {
+        params["failed_tasks"] = true.into();
+    }
+    send(session, "jobs.rerun", params, &args.wait)
 }

@@ -4,7 +4,9 @@ use super::output::Outcome;
 use super::results::{self, field};
 use super::session::Session;
 use super::text;
+use super::wording;
 use crate::rpc::types::{Job, JobEvent, JobIdParams, calls};
+use crate::tasks;
 
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
@@ -39,6 +41,12 @@ fn render(job: &Job, colour: bool) -> String {
         let said: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
         lines.push(field("scheduler", &said.join(" ")));
     }
+    lines.extend(tasks::counted(&job.tasks).map(|said| field("tasks", &said)));
+    for (label, said) in tasks::notable(&job.tasks) {
+        lines.push(field(&label, &wording::speak(&said, Some(job.id))));
+    }
+    let used = job.usage.as_ref().and_then(tasks::used);
+    lines.extend(used.map(|said| field("used", &said)));
     lines.push(field(
         "runs on",
         job.cluster.as_deref().unwrap_or(&job.runner),

@@ -185,10 +185,7 @@ fn file_name(path: &Path) -> Result<String, Failure> {
 fn only_one(decks: &[&str]) -> Result<(), Failure> {
     match decks {
         [first, .., last] => Err(Failure::usage(
-            format!(
-                "{} are all decks of pw.x, and a job runs one",
-                decks.join(", ")
-            ),
+            format!("{} are all decks, and a job runs one", decks.join(", ")),
             format!("submit {first} and {last} one by one, or say which: --param deck={first}"),
         )),
         _ => Ok(()),
@@ -207,7 +204,7 @@ fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
                 (doubt.reason(), format!("{one}, {other}"))
             }
             _ => (
-                "is neither a structure by its name, nor a deck of pw.x, nor a program",
+                "is neither a structure by its name, nor a deck of pw.x or CRYSTAL, nor a program",
                 "give --code; the codes are listed by: crystalmath codes".to_owned(),
             ),
         };

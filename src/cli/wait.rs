@@ -158,7 +158,7 @@ impl<'a> Watch<'a> {
                 Told::Job(job) if text::ended(job.state.as_str()) => return Ok(true),
                 Told::Job(job) => self.line.show(&job),
                 Told::Removed(_) | Told::LookAgain => return Ok(true),
-                Told::Log(_) | Told::Install(_) | Told::Nothing => {}
+                Told::Log(_) | Told::Install(_) | Told::Cluster(_) | Told::Nothing => {}
                 Told::Away | Told::Over => return Ok(false),
             }
         }

@@ -11,7 +11,9 @@ use super::output::{self, Failure, INTERRUPTED, Outcome};
 use super::session::{Session, note};
 use super::text;
 use super::wait::{self, LONGEST_PAUSE, PATIENCE, TICK};
-use crate::rpc::types::{JobIdParams, JobSummary, ListParams, calls};
+use super::wording::{self, Commands};
+use crate::clusters::{self, Verdict};
+use crate::rpc::types::{ClusterView, JobIdParams, JobSummary, ListParams, calls};
 
 /// The most topics of one subscription; more jobs are watched as all jobs are.
 const TOPICS: usize = 64;
@@ -34,6 +36,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         session,
         ids: &args.ids,
         seen: BTreeMap::new(),
+        clusters: BTreeMap::new(),
         begun: false,
         interrupted: wait::interrupt()?,
     };
@@ -52,6 +55,8 @@ struct Watching<'a> {
     session: &'a Session,
     ids: &'a [i64],
     seen: BTreeMap<i64, Seen>,
+    /// What was said of a cluster last.
+    clusters: BTreeMap<i64, String>,
     begun: bool,
     interrupted: Arc<AtomicBool>,
 }
@@ -61,7 +66,7 @@ impl Watching<'_> {
         let topics: Vec<String> = self.ids.iter().map(|id| format!("job:{id}")).collect();
         let topics: Vec<&str> = match topics.len() {
             1..=TOPICS => topics.iter().map(String::as_str).collect(),
-            _ => vec!["jobs"],
+            _ => vec!["jobs", "clusters"],
         };
         // Before the first look, so that nothing happens in between.
         let mut news = News::of(self.session.client()?, &topics);
@@ -97,6 +102,7 @@ impl Watching<'_> {
             match news.next(TICK) {
                 Told::Job(job) => self.say(&job)?,
                 Told::Removed(id) => self.say_removed(id)?,
+                Told::Cluster(cluster) => self.say_cluster(&cluster)?,
                 Told::LookAgain => return Ok(true),
                 Told::Away | Told::Over => return Ok(false),
                 Told::Log(_) | Told::Install(_) | Told::Nothing => {}
@@ -156,6 +162,21 @@ impl Watching<'_> {
         output::line(&now.line)?;
         self.seen.insert(job.id, now);
         Ok(())
+    }
+
+    /// A cluster is in trouble, or answers again; that it is well is no news at first.
+    fn say_cluster(&mut self, cluster: &ClusterView) -> Result<(), Failure> {
+        let (health, verdict) = clusters::health(cluster);
+        let trouble = cluster.last_error.as_deref().unwrap_or_default();
+        let trouble = wording::speak_of(Commands::Clusters, trouble, None);
+        let line = format!("cluster {}  {health}  {trouble}", cluster.name);
+        let line = text::fit(line.trim_end(), usize::MAX);
+        let before = self.clusters.insert(cluster.id, line.clone());
+        let is_news = match &before {
+            None => verdict == Verdict::Bad,
+            Some(before) => *before != line,
+        };
+        if is_news { output::line(&line) } else { Ok(()) }
     }
 
     fn say_removed(&mut self, id: i64) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ mod arguments;
 
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
-use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, ENGINE_ARGUMENTS};
+use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS};
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
 /// its own in another.
@@ -17,6 +17,8 @@ pub enum Commands {
     Engines,
     /// Those about clusters and their queues.
     Clusters,
+    /// Those about structures.
+    Structures,
     /// The one that describes a new cluster, whose name stands at its place.
     NewCluster,
 }
@@ -28,9 +30,12 @@ impl Commands {
         match self {
             Self::Jobs => job_argument(field),
             Self::Engines => engine_argument(field),
+            Self::Structures => {
+                filled_by(STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+            }
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
-                filled_by(&CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+                filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
         }
     }
@@ -45,14 +50,14 @@ fn job_argument(field: &str) -> Option<String> {
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
     }
-    let found = filled_by(&ARGUMENTS, field)?.0;
+    let found = filled_by(ARGUMENTS, field)?.0;
     (!found.is_empty()).then(|| found.to_owned())
 }
 
 /// A relaxation is a job, whose inputs have flags of their own here.
 fn engine_argument(field: &str) -> Option<String> {
     let field = field.strip_prefix("inputs.").unwrap_or(field);
-    match filled_by(&ENGINE_ARGUMENTS, field)? {
+    match filled_by(ENGINE_ARGUMENTS, field)? {
         ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
         (argument, _) => Some(argument.to_owned()),
     }
@@ -136,6 +141,15 @@ pub fn blames_argument(error: &IpcError) -> bool {
     }
 }
 
+/// Whether a cluster was named that does not exist: an argument that cannot be used, whatever the
+/// command.
+#[must_use]
+pub fn names_no_cluster(commands: Commands, error: &IpcError) -> bool {
+    matches!(commands, Commands::Clusters | Commands::NewCluster)
+        && error.kind() == "not_found"
+        && matches!(error.field(), Some("id" | "cluster"))
+}
+
 /// What is wrong, one sentence for each argument.
 #[must_use]
 pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
@@ -144,7 +158,7 @@ pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
         IpcError::Rpc { data, .. } => data["fields"].as_array(),
         _ => None,
     };
-    let said: Vec<String> = fields
+    let mut said: Vec<String> = fields
         .into_iter()
         .flatten()
         .filter_map(|fault_of| {
@@ -152,6 +166,8 @@ pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
             Some(fault(commands, field, fault_of["message"].as_str()?, true))
         })
         .collect();
+    // Two members of one field may be at fault in the same way.
+    said.dedup();
     if said.is_empty() {
         vec![fault(commands, error.field(), &message, false)]
     } else {

@@ -111,6 +111,8 @@ actions! {
         "Try the cluster part by part; it changes nothing there.";
     TrustKey "trust-key" "trust key" Do Screen ["K"];
         "Trust the key that a host shows, once its fingerprint was compared.";
+    Login "login" "log in" Do Screen ["P"];
+        "Log in to the cluster: passphrase, password, or what else its host asks.";
     Queue "queue" "queue" Do Screen ["Q"];
         "The queue of the cluster.";
     Adopt "adopt" "adopt" Do Screen ["A"];

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "35d32b0241649d5e868510a3b4b23f3c9e1a2a85da76bbf26bae6a002c3a0e36";
+pub const SCHEMA_SHA256: &str = "9a3cd570798b966c84db9c4d4421c89be55e3e400a26d0ea5a27b39fb3fd3157";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -218,10 +218,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "clusters.login",
-        30.0,
+        75.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Log in with what only a person knows: a passphrase, a password, the answer to a host.",
     ),
     MethodInfo::new(
         "clusters.test",
@@ -239,10 +239,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "codes.lint",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Find what is wrong with an input of a code, line by line, without a job.",
     ),
     MethodInfo::new(
         "codes.list",
@@ -446,7 +446,7 @@ pub const METHODS: &[MethodInfo] = &[
         30.0,
         true,
         false,
-        "Read a job's log by byte offset, or its last lines.",
+        "Read a job's log by byte offset, or its last lines; of a job array that of one task.",
     ),
     MethodInfo::new(
         "jobs.read_file",
@@ -485,17 +485,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.convert",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Write a structure in another format, as it is given or in a standard cell.",
     ),
     MethodInfo::new(
         "materials.generate_d12",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Write a CRYSTAL deck for a structure.",
     ),
     MethodInfo::new(
         "materials.generate_inputs",
@@ -513,17 +513,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.import",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Keep a structure, to be used by name in jobs; the same one twice is kept once.",
     ),
     MethodInfo::new(
         "materials.inspect",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Tell what a structure is: dimensions, symmetry, sites, neighbours, warnings.",
     ),
     MethodInfo::new(
         "materials.search",
@@ -586,7 +586,7 @@ pub const METHODS: &[MethodInfo] = &[
         60.0,
         true,
         false,
-        "Check daemon, paths, database, disk and codes, each on its own.",
+        "Check daemon, database, disk, codes and clusters, each on its own.",
     ),
     MethodInfo::new(
         "system.hello",
@@ -615,7 +615,7 @@ pub const METHODS: &[MethodInfo] = &[
         120.0,
         true,
         false,
-        "Add up the disk space of the jobs and their core-hours on this machine.",
+        "Add up the disk space of the jobs, and their core-hours by cluster.",
     ),
     MethodInfo::new(
         "templates.list",
@@ -897,6 +897,16 @@ words! {
 }
 
 words! {
+    /// Words of `state` of [`ConnectionView`].
+    ConnectionViewState {
+        Ok = "ok",
+        BackingOff = "backing_off",
+        Open = "open",
+        NeedsUser = "needs_user",
+    }
+}
+
+words! {
     /// Words of `context` of [`SubmitParams`].
     ContextName {
         Cry23Root = "CRY23_ROOT",
@@ -906,6 +916,15 @@ words! {
         VaspPpPath = "VASP_PP_PATH",
         PmgVaspPspDir = "PMG_VASP_PSP_DIR",
         EspressoPseudo = "ESPRESSO_PSEUDO",
+    }
+}
+
+words! {
+    /// Words of `cell` of [`ConvertParams`].
+    ConvertParamsCell {
+        AsGiven = "as_given",
+        Primitive = "primitive",
+        Conventional = "conventional",
     }
 }
 
@@ -923,6 +942,82 @@ words! {
         Auto = "auto",
         Paramiko = "paramiko",
         Openssh = "openssh",
+    }
+}
+
+words! {
+    /// Words of `accelerator` of [`D12Options`].
+    D12OptionsAccelerator {
+        Diis = "DIIS",
+        Anderson = "ANDERSON",
+        Broyden = "BROYDEN",
+    }
+}
+
+words! {
+    /// Words of `dispersion` of [`D12Options`].
+    D12OptionsDispersion {
+        None = "none",
+        D3 = "D3",
+    }
+}
+
+words! {
+    /// Words of `method` of [`D12Options`].
+    D12OptionsMethod {
+        Hf = "HF",
+        Uhf = "UHF",
+        Dft = "DFT",
+        Pbeh3c = "PBEH3C",
+        Hse3c = "HSE3C",
+        B973c = "B973C",
+        Pbesol03c = "PBESOL03C",
+        Hsesol3c = "HSESOL3C",
+        Hf3c = "HF3C",
+        Hfsol3c = "HFSOL3C",
+        R2scanpob3c = "R2SCANPOB3C",
+        R2scan0pob3c = "R2SCAN0POB3C",
+        R2scansol3c = "R2SCANSOL3C",
+        R2scan0sol3c = "R2SCAN0SOL3C",
+    }
+}
+
+words! {
+    /// Words of `spin` of [`D12Options`].
+    D12OptionsSpin {
+        Closed = "closed",
+        Open = "open",
+    }
+}
+
+words! {
+    /// Words of `dimension` of [`D12Options`].
+    DeckDimension {
+        Auto = "auto",
+        Crystal = "crystal",
+        Slab = "slab",
+        Polymer = "polymer",
+        Molecule = "molecule",
+        External = "external",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`Dimensions`].
+    Dimension {
+        Crystal = "crystal",
+        Slab = "slab",
+        Polymer = "polymer",
+        Molecule = "molecule",
+    }
+}
+
+words! {
+    /// Words of `decided_by` of [`Dimensions`].
+    DimensionsDecidedBy {
+        Request = "request",
+        File = "file",
+        Vacuum = "vacuum",
     }
 }
 
@@ -980,6 +1075,14 @@ words! {
 }
 
 words! {
+    /// Words of `section` of [`ExtraRecords`].
+    ExtraRecordsSection {
+        Geometry = "geometry",
+        Scf = "scf",
+    }
+}
+
+words! {
     /// Words of `kind` of [`FileEntry`].
     FileEntryKind {
         Input = "input",
@@ -996,6 +1099,19 @@ words! {
         Model = "model",
         Rubbish = "rubbish",
         Result = "result",
+    }
+}
+
+words! {
+    /// Words of `grid` of [`D12Options`].
+    Grid {
+        Oldgrid = "OLDGRID",
+        Default = "DEFAULT",
+        Lgrid = "LGRID",
+        Xlgrid = "XLGRID",
+        Xxlgrid = "XXLGRID",
+        Xxxlgrid = "XXXLGRID",
+        Hugegrid = "HUGEGRID",
     }
 }
 
@@ -1040,12 +1156,32 @@ words! {
 }
 
 words! {
+    /// Words of `severity` of [`LintFinding`].
+    LintFindingSeverity {
+        Error = "error",
+        Warning = "warning",
+    }
+}
+
+words! {
     /// Words of `stream` of [`LogGrown`].
     LogStream {
         Output = "output",
         Stdout = "stdout",
         Stderr = "stderr",
         Scheduler = "scheduler",
+    }
+}
+
+words! {
+    /// Words of `type` of [`OptGeom`].
+    OptGeomType {
+        Atomonly = "ATOMONLY",
+        Fulloptg = "FULLOPTG",
+        Cellonly = "CELLONLY",
+        Itatocel = "ITATOCEL",
+        Cvolopt = "CVOLOPT",
+        Intredun = "INTREDUN",
     }
 }
 
@@ -1176,6 +1312,14 @@ words! {
 }
 
 words! {
+    /// Words of `kind` of [`SymmetryFound`].
+    SymmetryFoundKind {
+        Space = "space",
+        Layer = "layer",
+    }
+}
+
+words! {
     /// Words of `kind` of [`UpdateClusterParams`].
     UpdateClusterParamsKind {
         Slurm = "slurm",
@@ -1201,6 +1345,19 @@ words! {
         Draining = "draining",
         Crashed = "crashed",
         Stopped = "stopped",
+    }
+}
+
+words! {
+    /// Words of `format` of [`ConvertResult`].
+    Written {
+        Cif = "cif",
+        Poscar = "poscar",
+        Xyz = "xyz",
+        Extxyz = "extxyz",
+        Xsf = "xsf",
+        Gui = "gui",
+        Json = "json",
     }
 }
 
@@ -1232,6 +1389,12 @@ pub enum Event {
     /// Counters alone are no change: who wants them asks `forces.workers`.
     #[serde(rename = "worker")]
     Worker(Box<WorkerChanged>),
+    /// A cluster is new or described anew, or something was learned of it: health, age of data.
+    #[serde(rename = "cluster")]
+    Cluster(Box<ClusterChanged>),
+    /// A cluster was forgotten.
+    #[serde(rename = "cluster_removed")]
+    ClusterRemoved(ClusterRemoved),
     /// Something was missed: read everything again that the topics are about.
     #[serde(rename = "resync")]
     Resync(Resync),
@@ -1401,6 +1564,46 @@ pub struct Capabilities {
     pub load_s: f64,
 }
 
+/// The cell as it is given.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cell {
+    /// Å.
+    pub a_angstrom: f64,
+    /// Å.
+    pub b_angstrom: f64,
+    /// Å.
+    pub c_angstrom: f64,
+    /// Between b and c.
+    pub alpha_degrees: f64,
+    /// Between a and c.
+    pub beta_degrees: f64,
+    /// Between a and b.
+    pub gamma_degrees: f64,
+    /// Of what has one, Å³.
+    pub volume_angstrom3: Option<f64>,
+    /// Of a crystal.
+    pub density_g_per_cm3: Option<f64>,
+}
+
+/// Lengths and angles of a cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CellParameters {
+    /// Å.
+    pub a_angstrom: f64,
+    /// Å.
+    pub b_angstrom: f64,
+    /// Å.
+    pub c_angstrom: f64,
+    /// Between b and c.
+    pub alpha_degrees: f64,
+    /// Between a and c.
+    pub beta_degrees: f64,
+    /// Between a and b.
+    pub gamma_degrees: f64,
+}
+
 /// A job that a look has changed, with what that rests on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1440,12 +1643,34 @@ pub struct ClientEnvironment {
     pub ssh_auth_sock: Option<String>,
 }
 
+/// A cluster is new or described anew, or something was learned of it: health, age of data.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterChanged {
+    /// clusters.
+    pub topic: String,
+    /// The cluster as it is now.
+    pub cluster: ClusterView,
+}
+
 /// Params of `clusters.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterIdParams {
     /// Name or number of the cluster.
     pub id: Value,
+}
+
+/// A cluster was forgotten.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClusterRemoved {
+    /// clusters.
+    pub topic: String,
+    /// Number it had.
+    pub id: i64,
+    /// Name it had.
+    pub name: String,
 }
 
 /// What `clusters.test` found, each part by itself; nothing was changed.
@@ -1538,6 +1763,10 @@ pub struct ClusterView {
     pub polled_at: Option<String>,
     /// What `clusters.test` found.
     pub probe: Map<String, Value>,
+    /// Null on this machine, and before the first connection.
+    pub connection: Option<ConnectionView>,
+    /// What looks wrong in the description; said when it is made or changed.
+    pub warnings: Vec<String>,
 }
 
 /// What stands beside the rows of `clusters.list`.
@@ -1628,6 +1857,19 @@ pub struct ConfigResult {
     pub entries: Vec<ConfigEntry>,
 }
 
+/// How the connection to a cluster's host does.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConnectionView {
+    /// `backing_off`: tried again at `next_try_at`; `open`: the same after many failures;
+    /// `needs_user`: refused, and nothing is tried again without a user.
+    pub state: ConnectionViewState,
+    /// Failures in a row.
+    pub failures: i64,
+    /// When it is tried again.
+    pub next_try_at: Option<String>,
+}
+
 /// Params of `jobs.continue`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1662,6 +1904,59 @@ pub struct ContinueResult {
     pub dry_run: Option<DryRun>,
     /// The token was known: this is the job of the first call.
     pub repeated: bool,
+}
+
+/// A structure and the format it is wanted in.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvertParams {
+    /// The structure.
+    pub structure: StructureIn,
+    /// What to write.
+    pub format: Written,
+    /// A standard cell is idealised; the result says how far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<ConvertParamsCell>,
+    /// How far an atom may be from its idealised place, Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symprec_angstrom: Option<f64>,
+    /// Empty space around what does not repeat, Å, for a format that needs a cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vacuum_angstrom: Option<f64>,
+}
+
+/// A structure as the text of a file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvertResult {
+    /// The file.
+    pub text: String,
+    /// Its format.
+    pub format: Written,
+    /// Reduced, in Hill order.
+    pub formula: String,
+    /// Atoms written; a CIF with symmetry lists fewer.
+    pub n_atoms: i64,
+    /// Per atom of the cell that was written, its place in the file read, from 0.
+    pub order: Vec<i64>,
+    /// Of a standard cell; null for the cell as given.
+    pub symmetry: Option<ConvertSymmetry>,
+    /// What is lost, among others.
+    pub warnings: Vec<String>,
+}
+
+/// The group whose standard cell was written.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvertSymmetry {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+    /// The tolerance, Å.
+    pub symprec_angstrom: f64,
+    /// How far idealising moved the atom that moved most, Å.
+    pub max_displacement_angstrom: f64,
 }
 
 /// Params of `clusters.create`.
@@ -1731,6 +2026,143 @@ pub struct CreateClusterParams {
     pub codes: Option<BTreeMap<String, String>>,
 }
 
+/// What a CRYSTAL deck shall compute, and how.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D12Options {
+    /// First record; made of formula and group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What repeats; `auto` looks at the empty space in the cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimension: Option<DeckDimension>,
+    /// Tolerance of the symmetry search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symprec_angstrom: Option<f64>,
+    /// Hamiltonian, or a composite method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<D12OptionsMethod>,
+    /// Of DFT: a name like PBE0, or a pair like PBE/LYP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functional: Option<String>,
+    /// Of DFT; XLGRID, for frequencies and elastic constants XXLGRID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
+    /// Correction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dispersion: Option<D12OptionsDispersion>,
+    /// Name of a library of CRYSTAL, or element → text of its basis set or the name of a set of
+    /// basis_set_exchange.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Value>,
+    /// Between points; 0.30, for a metal 0.20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k_spacing_inv_angstrom: Option<f64>,
+    /// IS and ISP, or three values of IS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shrink: Option<Vec<i64>>,
+    /// Whether bands are partly filled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metal: Option<bool>,
+    /// Tolerances of integrals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolinteg: Option<Vec<i64>>,
+    /// Energy converged to 1e-this hartree: 8 (or 1e-8).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toldee: Option<f64>,
+    /// SCF cycles at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maxcycle: Option<i64>,
+    /// Mixing of the old matrix, percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmixing: Option<i64>,
+    /// Smearing of the occupations of a metal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smear_hartree: Option<f64>,
+    /// `closed`, `open`, or an open shell in detail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spin: Option<Value>,
+    /// Of the cell, in e.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charge: Option<i64>,
+    /// Of the SCF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accelerator: Option<D12OptionsAccelerator>,
+    /// Level shift in 0.1 hartree, and its lock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub levshift: Option<(i64, i64)>,
+    /// Start from the density of a `.f9`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guess: Option<bool>,
+    /// Optimise the geometry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optgeom: Option<OptGeom>,
+    /// Vibrational frequencies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freqcalc: Option<FreqCalc>,
+    /// Elastic constants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elastcon: Option<ElastCon>,
+    /// Equation of state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eos: Option<Eos>,
+    /// Raw records of your own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Vec<Value>>,
+}
+
+/// What the deck holds, and what was decided on the way to it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D12Report {
+    /// CRYSTAL, SLAB, POLYMER, MOLECULE or EXTERNAL.
+    pub dimension: String,
+    /// Why this dimension was taken.
+    pub dimension_reason: String,
+    /// Number and symbol of the space or layer group of the structure.
+    pub space_group: Option<Map<String, Value>>,
+    /// The group as the deck declares it.
+    pub group: Option<i64>,
+    /// Hall symbol of the setting.
+    pub hall: Option<String>,
+    /// Tolerance of the symmetry search.
+    pub symprec_angstrom: f64,
+    /// How far an atom was moved at most, Å.
+    pub max_displacement: f64,
+    /// From fractions of the input to those of the deck.
+    pub transformation: Option<Vec<Vec<f64>>>,
+    /// Added after it.
+    pub origin_shift: Option<Vec<f64>>,
+    /// Sites that the deck lists.
+    pub n_asymmetric: i64,
+    /// Atoms of the cell that each of them makes.
+    pub multiplicities: Vec<i64>,
+    /// Atoms of the cell that the group describes.
+    pub n_atoms: i64,
+    /// Atoms of the primitive cell.
+    pub n_atoms_primitive: i64,
+    /// Library, or `inline`.
+    pub basis: String,
+    /// Mesh, then ISP.
+    pub shrink: Option<Vec<i64>>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
+    /// The deck was read back and gave the structure.
+    pub verified: bool,
+}
+
+/// A CRYSTAL deck.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D12Result {
+    /// The text of the deck.
+    pub d12: String,
+    /// The geometry file (fort.34) of an EXTERNAL deck.
+    pub gui: Option<String>,
+    /// What it holds.
+    pub report: D12Report,
+}
+
 /// Params of `jobs.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1740,6 +2172,20 @@ pub struct DeleteParams {
     /// Remove their directories as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<bool>,
+}
+
+/// In which directions a structure repeats.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dimensions {
+    /// Its name by the number of directions.
+    pub kind: Dimension,
+    /// Along a, b, c of the file.
+    pub periodic: Vec<bool>,
+    /// Largest empty space along each axis, Å; null where the file does not repeat.
+    pub gaps_angstrom: Option<Vec<Option<f64>>>,
+    /// What decided it.
+    pub decided_by: DimensionsDecidedBy,
 }
 
 /// Result of `system.doctor`.
@@ -1786,6 +2232,18 @@ pub struct DryRunFile {
     pub source: Option<String>,
     /// Whether it would be executable.
     pub executable: bool,
+}
+
+/// Compute the elastic constants.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ElastCon {
+    /// Optimise first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preoptgeom: Option<OptGeom>,
+    /// Points per strain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numderiv: Option<i64>,
 }
 
 /// An engine can now be used, or no longer, or another declaration of it was found.
@@ -1998,6 +2456,24 @@ pub struct EnvironmentsMeta {
     pub installs: Vec<InstallTask>,
 }
 
+/// Compute the energy at several volumes, relaxed at each.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Eos {
+    /// Smallest volume, as a ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vmin: Option<f64>,
+    /// Largest volume, as a ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vmax: Option<f64>,
+    /// Number of volumes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Optimise first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preoptgeom: Option<OptGeom>,
+}
+
 /// Params of `forces.evaluate`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2062,6 +2538,16 @@ pub struct EventsNotify {
     pub seq: i64,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+/// Raw records: a keyword, and its data on the lines behind.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExtraRecords {
+    /// Where they go.
+    pub section: ExtraRecordsSection,
+    /// The records, one a line.
+    pub text: String,
 }
 
 /// Some lines of an input file that differ.
@@ -2242,6 +2728,33 @@ pub struct FoundCode {
     pub version: Option<String>,
 }
 
+/// Compute vibrational frequencies.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FreqCalc {
+    /// Points per derivative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numderiv: Option<i64>,
+    /// Infrared intensities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intens: Option<bool>,
+    /// Raman intensities, which include infrared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raman: Option<bool>,
+    /// Number of temperatures, first and last, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperat: Option<(i64, f64, f64)>,
+    /// Atom of the input, from 1 → its mass in u.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isotopes: Option<BTreeMap<String, f64>>,
+    /// Optimise first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preoptgeom: Option<OptGeom>,
+    /// Away from Γ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dispersion: Option<PhononDispersion>,
+}
+
 /// Something that nothing needs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2256,6 +2769,27 @@ pub struct Garbage {
     pub reason: String,
     /// Whether it was removed.
     pub removed: bool,
+}
+
+/// A structure, and what its deck shall compute.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateD12Params {
+    /// The structure.
+    pub structure: StructureIn,
+    /// What to compute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<D12Options>,
+}
+
+/// A space group or layer group.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupName {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
 }
 
 /// Params of `system.hello`.
@@ -2351,6 +2885,36 @@ pub struct ImportResult {
     pub repeated: bool,
 }
 
+/// A structure file to keep: a path, or a text with its format.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ImportStructureParams {
+    /// A file on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The content itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// cif, poscar, xyz …; needed with `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// For people; else the formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// What was kept.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ImportStructureResult {
+    /// The structure.
+    pub material: MaterialStored,
+    /// Whether the very same structure was there already.
+    pub known: bool,
+    /// From reading it.
+    pub warnings: Vec<String>,
+}
+
 /// Member `in_flight` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2361,6 +2925,48 @@ pub struct InFlight {
     pub connection: i64,
     /// Seconds since it came in.
     pub age_s: f64,
+}
+
+/// A structure, and with which tolerance its symmetry is looked for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InspectParams {
+    /// The structure.
+    pub structure: StructureIn,
+    /// How far an atom may be from its idealised place, Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symprec_angstrom: Option<f64>,
+    /// What it is; left out, 8 Å of empty space along an axis say that it does not repeat there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimension: Option<Dimension>,
+}
+
+/// What a structure is.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InspectResult {
+    /// Reduced, in Hill order.
+    pub formula: String,
+    /// Of all atoms given.
+    pub cell_formula: String,
+    /// Atoms given.
+    pub n_atoms: i64,
+    /// In alphabetical order.
+    pub elements: Vec<String>,
+    /// In which directions it repeats.
+    pub dimensionality: Dimensions,
+    /// As given; null for a molecule.
+    pub cell: Option<Cell>,
+    /// Null for rods, molecules and more than 3000 atoms.
+    pub symmetry: Option<SymmetryFound>,
+    /// The first 60 independent sites.
+    pub sites: Vec<SiteFound>,
+    /// sha256 of cell, atoms in their order and their data.
+    pub content_hash: String,
+    /// Where it came from and what read it.
+    pub source: BTreeMap<String, String>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
 }
 
 /// An installation goes on, or has ended.
@@ -2505,6 +3111,10 @@ pub struct Job {
     pub rerun_of: Option<i64>,
     /// Runs so far.
     pub attempt: i64,
+    /// Tasks of a job array, by number; empty for other jobs.
+    pub tasks: Vec<TaskView>,
+    /// What it used of the machine; null until that is known.
+    pub usage: Option<UsageView>,
     /// Attempts, last error and next try of the transport.
     pub plumbing: Map<String, Value>,
 }
@@ -2671,6 +3281,51 @@ pub struct Limits {
     pub unwritable_s: f64,
 }
 
+/// Something to say about one line.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LintFinding {
+    /// Counted from 1.
+    pub line: i64,
+    /// Counted from 1.
+    pub column: i64,
+    /// `error`: it cannot run, or would compute something else.
+    pub severity: LintFindingSeverity,
+    /// Short name of the rule.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead; empty when there is no telling.
+    pub hint: String,
+}
+
+/// What stands beside the rows of `codes.lint`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LintMeta {
+    /// The code whose rules were used.
+    pub code: String,
+    /// Number of errors.
+    pub errors: i64,
+    /// Number of warnings.
+    pub warnings: i64,
+}
+
+/// An input of a code: a path or a text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LintParams {
+    /// A file on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The input itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Whose input it is; told by the ending of the file, like `.d12`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
 /// What stands beside the rows of `jobs.list`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2737,6 +3392,9 @@ pub struct LogParams {
     /// output: the program's main output file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<LogStream>,
+    /// Which task, for a job array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<i64>,
     /// First byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
@@ -2764,6 +3422,67 @@ pub struct LogResult {
     pub eof: bool,
     /// The file, relative to the job directory.
     pub path: String,
+}
+
+/// Begin to log in; or answer what was asked, or give it up, both with `dialogue`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginParams {
+    /// Name or number of the cluster.
+    pub id: Value,
+    /// Which login the answers are for; null begins one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialogue: Option<String>,
+    /// One for each prompt, in their order; kept in memory only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<String>>,
+    /// End the dialogue; nothing is answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub give_up: Option<bool>,
+}
+
+/// Member `prompts` of [`LoginResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginPrompt {
+    /// What is asked.
+    pub text: String,
+    /// Whether the answer may be seen while it is typed.
+    pub echo: bool,
+}
+
+/// `done`, or what is asked next.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginResult {
+    /// Whether the connection stands.
+    pub done: bool,
+    /// For the answers.
+    pub dialogue: Option<String>,
+    /// What is asked.
+    pub prompts: Vec<LoginPrompt>,
+}
+
+/// A structure that the daemon keeps.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialStored {
+    /// Give it as `structure.material`.
+    pub material: String,
+    /// For people.
+    pub name: String,
+    /// Reduced, in Hill order.
+    pub formula: String,
+    /// Of all atoms.
+    pub cell_formula: String,
+    /// Atoms.
+    pub n_atoms: i64,
+    /// At 0.01 Å; null for what is no crystal.
+    pub space_group: Option<i64>,
+    /// sha256 of cell, atoms in their order and their data.
+    pub content_hash: String,
+    /// When it was taken in first.
+    pub created_at: String,
 }
 
 /// Member `latencies` of [`StatusResult`].
@@ -2805,6 +3524,42 @@ pub struct ModelsParams {
 #[serde(default)]
 pub struct NoParams {}
 
+/// Different orbitals for the two spins.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpenShell {
+    /// The difference of electrons in the cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_alpha_minus_beta: Option<i64>,
+    /// Cycles for which it is locked; 10 if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lock_cycles: Option<i64>,
+    /// Atom of the input, from 1 → its spin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atom_spins: Option<BTreeMap<String, i64>>,
+}
+
+/// Optimise the geometry.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OptGeom {
+    /// What moves.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_: Option<OptGeomType>,
+    /// RMS of the gradient, hartree/bohr.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toldeg: Option<f64>,
+    /// RMS of the displacement, bohr.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toldex: Option<f64>,
+    /// Steps at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maxcycle: Option<i64>,
+    /// What follows when atoms left their neighbours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finalrun: Option<i64>,
+}
+
 /// What stands beside the rows of `jobs.cancel`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2831,6 +3586,29 @@ pub struct PartitionView {
     pub cpus_per_node: Option<i64>,
     /// Memory of a node.
     pub memory_mib_per_node: Option<i64>,
+}
+
+/// Lines in reciprocal space along which frequencies are asked for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhononBands {
+    /// Unit: the integers are in 1/ISS.
+    pub iss: i64,
+    /// Points along the whole path.
+    pub nsub: i64,
+    /// Each segment's two ends: one integer per periodic direction and point.
+    pub segments: Vec<Vec<i64>>,
+}
+
+/// Frequencies away from Γ, from a supercell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhononDispersion {
+    /// Rows of the supercell matrix: 3×3 for a crystal, 2×2 for a slab, 1×1.
+    pub supercell: Vec<Vec<i64>>,
+    /// Where to give frequencies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<PhononBands>,
 }
 
 /// Result of `system.ping`.
@@ -3142,6 +3920,10 @@ pub struct RerunParams {
     /// What differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<RerunChanges>,
+    /// Of a job array only the tasks that did not complete; `changes.resources.array` names tasks
+    /// of its own choice instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_tasks: Option<bool>,
     /// As in `jobs.submit`; the first submission's when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<BTreeMap<String, String>>,
@@ -3176,6 +3958,11 @@ pub struct Resources {
     pub constraint: Option<String>,
     /// GPUs per node: `2` or `a100:2`.
     pub gpus: Option<String>,
+    /// Most processes on each node; without `ntasks` there are so many on each.
+    pub ntasks_per_node: Option<i64>,
+    /// Tasks of a job array: `1-20`, `1-20%4` (four at once), `0-20:5`, `1,3,7`; each runs in a
+    /// folder of its own and finds its number in `SLURM_ARRAY_TASK_ID`.
+    pub array: Option<String>,
     /// Whole nodes.
     pub exclusive: bool,
     /// Not before this time, as sbatch takes it: `now+1hour`.
@@ -3221,6 +4008,13 @@ pub struct ResourcesParams {
     /// GPUs per node: `2` or `a100:2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<String>,
+    /// Most processes on each node; without `ntasks` there are so many on each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ntasks_per_node: Option<i64>,
+    /// Tasks of a job array: `1-20`, `1-20%4` (four at once), `0-20:5`, `1,3,7`; each runs in a
+    /// folder of its own and finds its number in `SLURM_ARRAY_TASK_ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// Whole nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclusive: Option<bool>,
@@ -3291,6 +4085,12 @@ pub struct SchedulerView {
     pub version: Option<String>,
     /// Whether sacct answers.
     pub accounting: bool,
+    /// The cluster's own name in SLURM.
+    pub cluster: Option<String>,
+    /// MaxArraySize: tasks of an array have lower numbers.
+    pub max_array_size: Option<i64>,
+    /// MinJobAge: so long an ended job stays in the queue.
+    pub min_job_age_s: Option<i64>,
 }
 
 /// The calculation's own result, beside the state.
@@ -3387,6 +4187,18 @@ pub struct ServeResult {
     pub worker: WorkerInfo,
 }
 
+/// Neighbours of one element at one distance (within 0.005 Å).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shell {
+    /// Their element.
+    pub symbol: String,
+    /// Mean, Å.
+    pub distance_angstrom: f64,
+    /// How many.
+    pub count: i64,
+}
+
 /// Params of `system.shutdown`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3407,6 +4219,34 @@ pub struct ShutdownResult {
     pub state: String,
     /// Calls still in flight.
     pub remaining: i64,
+}
+
+/// An independent site; an atom, where no group was looked for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SiteFound {
+    /// Element.
+    pub symbol: String,
+    /// The first atom of the file that is on it, from 1.
+    pub atom: i64,
+    /// In the standard cell.
+    pub fraction: Option<Vec<f64>>,
+    /// In the conventional cell.
+    pub multiplicity: Option<i64>,
+    /// Wyckoff letter.
+    pub wyckoff: Option<String>,
+    /// Its point group.
+    pub site_symmetry: Option<String>,
+    /// From the nearest on.
+    pub neighbours: Vec<Shell>,
+    /// As the file has it, e.
+    pub oxidation_state_e: Option<f64>,
+    /// As the file has it, μB.
+    pub moment_mub: Option<f64>,
+    /// Of an isotope that is named.
+    pub mass_number: Option<i64>,
+    /// What the file calls it.
+    pub label: Option<String>,
 }
 
 /// Result of `system.status`.
@@ -3640,6 +4480,42 @@ pub struct SubscribeResult {
     pub instance: String,
 }
 
+/// The group with a tolerance, and the way to its standard setting.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SymmetryFound {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+    /// Of a crystal or of a layer.
+    pub kind: SymmetryFoundKind,
+    /// Hall symbol of the setting.
+    pub hall: String,
+    /// 2: origin choice, H: hexagonal axes, b1: unique axis and cell.
+    pub choice: Option<String>,
+    /// Of the crystal or layer.
+    pub point_group: String,
+    /// The tolerance, Å.
+    pub symprec_angstrom: f64,
+    /// How far idealising moves the atom that moves most, Å.
+    pub max_displacement_angstrom: f64,
+    /// Largest relative change of a length of the cell.
+    pub max_strain: f64,
+    /// The group at a tenth of the tolerance, when it is another one.
+    pub tighter: Option<GroupName>,
+    /// x(standard) = transformation · x(given) + origin_shift, fractional.
+    pub transformation: Vec<Vec<f64>>,
+    /// See transformation.
+    pub origin_shift: Vec<f64>,
+    /// The conventional cell, idealised.
+    pub standard_cell: CellParameters,
+    /// Atoms of the primitive cell.
+    pub atoms_primitive_cell: i64,
+    /// Atoms of the conventional cell.
+    pub atoms_conventional_cell: i64,
+}
+
 /// What stands beside the rows of `slurm.sync`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3681,6 +4557,38 @@ pub struct TagParams {
     /// Labels to remove.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remove: Option<Vec<String>>,
+}
+
+/// One task of a job array.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskView {
+    /// Its number in the array.
+    pub task: i64,
+    /// Its own state, with the words of jobs.
+    pub state: JobState,
+    /// Why it FAILED.
+    pub reason: Option<String>,
+    /// One sentence about its end.
+    pub message: Option<String>,
+    /// The scheduler's word.
+    pub scheduler_state: Option<String>,
+    /// Where it runs or ran.
+    pub nodes: Option<String>,
+    /// Runs so far.
+    pub attempt: i64,
+    /// When it started.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub finished_at: Option<String>,
+    /// Final total energy in eV.
+    pub energy_ev: Option<f64>,
+    /// Largest memory in MiB.
+    pub max_rss_mib: Option<f64>,
+    /// Processor time in seconds.
+    pub cpu_s: Option<f64>,
+    /// Its folder, relative to the job directory.
+    pub directory: String,
 }
 
 /// Params of `events.unsubscribe`.
@@ -3796,6 +4704,24 @@ pub struct UsageRow {
     pub path: String,
     /// Bytes on disk.
     pub bytes: i64,
+}
+
+/// What a job used, by the scheduler's accounting or by its own receipt.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UsageView {
+    /// Processor time of all its processes.
+    pub cpu_s: Option<f64>,
+    /// Largest memory of any of its processes, in MiB.
+    pub max_rss_mib: Option<f64>,
+    /// Time it had its cores; of an array the sum of its tasks.
+    pub elapsed_s: Option<f64>,
+    /// Cores it had; of an array: each task.
+    pub n_cpus: Option<i64>,
+    /// Cores times elapsed time.
+    pub core_hours: Option<f64>,
+    /// `sacct` or `receipt`.
+    pub source: String,
 }
 
 /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
@@ -3976,6 +4902,16 @@ pub mod calls {
         type Reply = Page<ClusterView, ClustersMeta>;
     }
 
+    /// `clusters.login`: Log in with what only a person knows: a passphrase, a password, the answer
+    /// to a host.
+    pub enum ClustersLogin {}
+
+    impl Call for ClustersLogin {
+        const METHOD: &'static str = "clusters.login";
+        type Params = LoginParams;
+        type Reply = Reply<LoginResult>;
+    }
+
     /// `clusters.test`: Try a cluster, part by part, and say what was found. It changes nothing
     /// there.
     pub enum ClustersTest {}
@@ -3993,6 +4929,15 @@ pub mod calls {
         const METHOD: &'static str = "clusters.update";
         type Params = UpdateClusterParams;
         type Reply = Reply<ClusterView>;
+    }
+
+    /// `codes.lint`: Find what is wrong with an input of a code, line by line, without a job.
+    pub enum CodesLint {}
+
+    impl Call for CodesLint {
+        const METHOD: &'static str = "codes.lint";
+        type Params = LintParams;
+        type Reply = Page<LintFinding, LintMeta>;
     }
 
     /// `codes.list`: List the codes with their tasks, parameters and executables.
@@ -4217,7 +5162,8 @@ pub mod calls {
         type Reply = Page<JobSummary, ListMeta>;
     }
 
-    /// `jobs.log`: Read a job's log by byte offset, or its last lines.
+    /// `jobs.log`: Read a job's log by byte offset, or its last lines; of a job array that of one
+    /// task.
     pub enum JobsLog {}
 
     impl Call for JobsLog {
@@ -4270,6 +5216,45 @@ pub mod calls {
         const METHOD: &'static str = "jobs.tag";
         type Params = TagParams;
         type Reply = Page<JobOutcome, OutcomesMeta>;
+    }
+
+    /// `materials.convert`: Write a structure in another format, as it is given or in a standard
+    /// cell.
+    pub enum MaterialsConvert {}
+
+    impl Call for MaterialsConvert {
+        const METHOD: &'static str = "materials.convert";
+        type Params = ConvertParams;
+        type Reply = Reply<ConvertResult>;
+    }
+
+    /// `materials.generate_d12`: Write a CRYSTAL deck for a structure.
+    pub enum MaterialsGenerateD12 {}
+
+    impl Call for MaterialsGenerateD12 {
+        const METHOD: &'static str = "materials.generate_d12";
+        type Params = GenerateD12Params;
+        type Reply = Reply<D12Result>;
+    }
+
+    /// `materials.import`: Keep a structure, to be used by name in jobs; the same one twice is kept
+    /// once.
+    pub enum MaterialsImport {}
+
+    impl Call for MaterialsImport {
+        const METHOD: &'static str = "materials.import";
+        type Params = ImportStructureParams;
+        type Reply = Reply<ImportStructureResult>;
+    }
+
+    /// `materials.inspect`: Tell what a structure is: dimensions, symmetry, sites, neighbours,
+    /// warnings.
+    pub enum MaterialsInspect {}
+
+    impl Call for MaterialsInspect {
+        const METHOD: &'static str = "materials.inspect";
+        type Params = InspectParams;
+        type Reply = Reply<InspectResult>;
     }
 
     /// `rpc.discover`: Return the OpenRPC document of every method; the one result that is not
@@ -4336,7 +5321,7 @@ pub mod calls {
         type Reply = Reply<ConfigResult>;
     }
 
-    /// `system.doctor`: Check daemon, paths, database, disk and codes, each on its own.
+    /// `system.doctor`: Check daemon, database, disk, codes and clusters, each on its own.
     pub enum SystemDoctor {}
 
     impl Call for SystemDoctor {
@@ -4382,7 +5367,7 @@ pub mod calls {
         type Reply = Reply<StatusResult>;
     }
 
-    /// `system.usage`: Add up the disk space of the jobs and their core-hours on this machine.
+    /// `system.usage`: Add up the disk space of the jobs, and their core-hours by cluster.
     pub enum SystemUsage {}
 
     impl Call for SystemUsage {
@@ -4406,8 +5391,10 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::ClustersDelete>();
     visitor.visit::<calls::ClustersGet>();
     visitor.visit::<calls::ClustersList>();
+    visitor.visit::<calls::ClustersLogin>();
     visitor.visit::<calls::ClustersTest>();
     visitor.visit::<calls::ClustersUpdate>();
+    visitor.visit::<calls::CodesLint>();
     visitor.visit::<calls::CodesList>();
     visitor.visit::<calls::CodesReadOutput>();
     visitor.visit::<calls::EventsSubscribe>();
@@ -4438,6 +5425,10 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsSeries>();
     visitor.visit::<calls::JobsSubmit>();
     visitor.visit::<calls::JobsTag>();
+    visitor.visit::<calls::MaterialsConvert>();
+    visitor.visit::<calls::MaterialsGenerateD12>();
+    visitor.visit::<calls::MaterialsImport>();
+    visitor.visit::<calls::MaterialsInspect>();
     visitor.visit::<calls::RpcDiscover>();
     visitor.visit::<calls::SlurmAdopt>();
     visitor.visit::<calls::SlurmCancel>();

@@ -40,6 +40,7 @@ impl Worker {
             Effect::Keep(text) => self.keeper.keep(text),
             Effect::WatchLog(job) => self.service.watch_log(job),
             Effect::WatchEngines(watched) => self.service.watch_engines(watched),
+            Effect::WatchClusters(watched) => self.service.watch_clusters(watched),
             Effect::Connect { start } => self.service.connect(start, &self.messages),
             Effect::ListDirectory { id, path } => {
                 let work = move || Msg::Directory {

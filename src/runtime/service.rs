@@ -27,4 +27,7 @@ pub trait Service: Send {
 
     /// Tell what becomes of engines, installations and workers, as [`Msg::EngineNews`], or no longer.
     fn watch_engines(&mut self, _watched: bool) {}
+
+    /// Tell what becomes of clusters, as [`Msg::ClusterNews`], or no longer.
+    fn watch_clusters(&mut self, _watched: bool) {}
 }

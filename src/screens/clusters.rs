@@ -7,6 +7,7 @@ mod act;
 mod detail;
 mod editor;
 mod form;
+mod login;
 mod view;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
 use crate::app::Data;
 use crate::clusters as health;
 use crate::error::IpcError;
-use crate::msg::{Action, Link};
+use crate::msg::{Action, ClusterNews, Link};
 use crate::rpc::types::{ClusterReport, ClusterView, ClustersMeta, Page};
 use crate::theme::Glyphs;
 use crate::widgets::text;
@@ -48,6 +49,8 @@ pub struct Clusters {
     kept: BTreeMap<i64, ClusterReport>,
     /// The form, while a cluster is described.
     editor: Option<Editor>,
+    /// The dialogue, while somebody logs in.
+    login: Option<login::Login>,
     /// What a question is about.
     asked: Option<act::Asked>,
     /// Where the cursor is to be once the list is read.
@@ -103,6 +106,31 @@ impl Clusters {
         }
     }
 
+    /// Take in what the daemon tells of clusters.
+    fn told(&mut self, news: &[ClusterNews], cx: &mut Cx<'_>) {
+        let held = self.current().map(|one| one.id);
+        for one in news {
+            match one {
+                ClusterNews::Gone(id) => self.rows.retain(|row| row.id != *id),
+                ClusterNews::Changed(cluster) => {
+                    match health::last_report(cluster) {
+                        Some(report) => self.kept.insert(cluster.id, report),
+                        None => self.kept.remove(&cluster.id),
+                    };
+                    match self.rows.iter_mut().find(|row| row.id == cluster.id) {
+                        Some(row) => *row = (**cluster).clone(),
+                        None => self.rows.push((**cluster).clone()),
+                    }
+                }
+            }
+        }
+        self.rows.sort_by(|one, other| one.name.cmp(&other.name));
+        let known = |id: &i64| self.rows.iter().any(|one| one.id == *id);
+        self.reports.retain(|id, _| known(id));
+        self.put_cursor_on(held, cx);
+        cx.redraw();
+    }
+
     /// The cursor goes to this cluster.
     fn put_cursor_on(&mut self, id: Option<i64>, cx: &Cx<'_>) {
         let at = id.and_then(|id| self.rows.iter().position(|one| one.id == id));
@@ -114,6 +142,7 @@ impl Clusters {
         match slot {
             LIST => self.take(result, cx),
             TEST => self.tested(tag, result, cx),
+            login::LOGIN => self.login_said(tag, result, cx),
             editor::SAVE => self.saved(result, cx),
             slot => self.done(slot, tag, result, cx),
         }
@@ -147,7 +176,12 @@ impl Screen for Clusters {
 
     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
         match event {
-            Event::Entered | Event::Resync => self.read(cx),
+            Event::Entered | Event::Resync => {
+                cx.watch_clusters(true);
+                self.read(cx);
+            }
+            Event::Left => cx.watch_clusters(false),
+            Event::ClusterNews(news) => self.told(news, cx),
             Event::Tick if cx.now() >= self.read_at + REREAD_S => {
                 self.read(cx);
                 cx.redraw();
@@ -163,6 +197,7 @@ impl Screen for Clusters {
                 self.wanted = Some(*id);
             }
             Event::Act(action) => return self.act(*action, cx),
+            Event::Edit(edit) if self.login.is_some() => self.login_edit(edit, cx),
             Event::Edit(edit) => self.edit(edit, cx),
             Event::Click(column, row) => self.click((*column, *row), cx),
             Event::Reply { slot, tag, result } => self.reply(slot, *tag, result, cx),
@@ -194,7 +229,7 @@ impl Screen for Clusters {
     }
 
     fn takes_text(&self) -> bool {
-        self.editor.as_ref().is_some_and(Editor::is_written_in)
+        self.login.is_some() || self.editor.as_ref().is_some_and(Editor::is_written_in)
     }
 
     /// Ages and the time of a try are counted where they are seen, and the list is read again.

@@ -42,7 +42,7 @@ const PLACES: [(&str, &str); 9] = [
 ];
 
 /// Fields that the form calls otherwise.
-const FIELDS: [(&str, &str); 18] = [
+const FIELDS: [(&str, &str); 20] = [
     ("hostname", "host"),
     ("key_file", "key file"),
     ("proxy_jump", "through"),
@@ -51,11 +51,13 @@ const FIELDS: [(&str, &str); 18] = [
     ("setup_commands", "setup"),
     ("username", "user"),
     ("resources.account", "account"),
+    ("resources.array", "tasks"),
     ("resources.cpus_per_task", "threads"),
     ("resources.gpus", "GPUs"),
     ("resources.memory_mib", "memory"),
     ("resources.nodes", "nodes"),
     ("resources.ntasks", "processes"),
+    ("resources.ntasks_per_node", "per node"),
     ("resources.partition", "partition"),
     ("resources.qos", "qos"),
     ("resources.walltime_s", "time limit"),

@@ -9,9 +9,11 @@ use std::path::Path;
 use super::deck::{self, Extent};
 
 /// What the names of structure files end with. Not `json` and `pwi`, which may be anything else.
-const STRUCTURES: [&str; 9] = [
-    "cif", "poscar", "contcar", "vasp", "xyz", "extxyz", "xsf", "cube", "gen",
+const STRUCTURES: [&str; 11] = [
+    "cif", "poscar", "contcar", "vasp", "xyz", "extxyz", "xsf", "cube", "gen", "gui", "res",
 ];
+/// What the names of CRYSTAL's decks end with.
+const CRYSTAL_DECKS: [&str; 2] = ["d12", "d3"];
 /// How much of a file is looked at: a deck begins with its namelists.
 const HEAD_BYTES: u64 = 64 * 1024;
 
@@ -22,6 +24,8 @@ pub enum Kind {
     Structure,
     /// A deck of pw.x.
     Deck,
+    /// A deck of CRYSTAL or of its properties, by the name that its users give it.
+    CrystalDeck,
     /// A program that can be run.
     Program,
     /// One of two things; only the user knows which.
@@ -65,6 +69,9 @@ impl Doubt {
 pub fn kind_of(path: &Path) -> Kind {
     let head = head_of(path);
     let shebang = head.starts_with(b"#!");
+    if !shebang && is_crystal_deck_name(path) && is_file(path) {
+        return Kind::CrystalDeck;
+    }
     let deck = if shebang { None } else { deck::find(&head) };
     match (deck, is_structure_name(path)) {
         (Some(Extent::Part), _) => Kind::Either(Doubt::DeckInside),
@@ -93,6 +100,14 @@ pub fn is_structure_name(path: &Path) -> bool {
     name.starts_with("POSCAR")
         || name.starts_with("CONTCAR")
         || STRUCTURES.contains(&extension.as_str())
+}
+
+/// Decks of CRYSTAL hold nothing that tells them for certain; their names do.
+fn is_crystal_deck_name(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    CRYSTAL_DECKS
+        .iter()
+        .any(|ending| extension.eq_ignore_ascii_case(ending))
 }
 
 /// The first bytes of a file; none where they cannot be read.
@@ -131,6 +146,9 @@ mod tests {
             ("si.in", DECK, 0o644, Kind::Deck),
             ("si.pwi", DECK, 0o644, Kind::Deck),
             ("silicon", DECK, 0o755, Kind::Deck),
+            ("mgo.d12", "MgO\nCRYSTAL\n", 0o644, Kind::CrystalDeck),
+            ("mgo.D3", "NEWK\n", 0o755, Kind::CrystalDeck),
+            ("run.d3", &*script, 0o644, Kind::Program),
             ("cu.cif", "data_Cu\n", 0o755, Kind::Structure),
             ("POSCAR_1", "", 0o644, Kind::Structure),
             ("run.sh", &*script, 0o644, Kind::Program),

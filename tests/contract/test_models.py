@@ -14,6 +14,7 @@ from crystalmath.contract.openrpc import document
 
 UNITS: Final = (
     *("_s", "_ms", "_days", "_hours", "_per_s", "_mib", "_k", "_gpa", "_angstrom"),
+    *("_degrees", "_g_per_cm3"),
     *("_ev", "_ev_angstrom", "_ev_per_a", "_ev_per_a3", "_mub", "_e", "_e_a"),
 )
 
@@ -25,12 +26,17 @@ NO_UNIT: Final = {
     "Series.x": "its label and unit stand beside it",
     "Series.y": "its label and unit stand beside it",
     "CancelParams.id": "an id that happens to be a number",
+    "SiteFound.fraction": "fractional coordinates",
+    "SymmetryFound.max_strain": "a relative change",
+    "SymmetryFound.origin_shift": "fractional coordinates",
+    "SymmetryFound.transformation": "acts on fractional coordinates",
 }
 
 NO_BOUND: Final = {
     "CancelParams.id": "any id that a call may have",
     "FileIn.content": "bounded by its bytes, which a schema cannot say",
     "ReadOutputParams.text": "bounded by its bytes, which a schema cannot say",
+    "ImportStructureParams.text": "bounded by its bytes, which a schema cannot say",
     "ForceStructure.text": "bounded by its bytes, which a schema cannot say",
     "StructureIn.text": "bounded by its bytes, which a schema cannot say",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
@@ -34,7 +33,8 @@ def test_document_is_valid() -> None:
     ],
 )
 def test_the_rules_find_what_is_wrong(path: tuple[Any, ...], value: object) -> None:
-    broken = copy.deepcopy(DOCUMENT)
+    broken = document({"jobs.get": TABLE["jobs.get"]})  # all of them would take seconds
+    assert problems(broken) == []
     place: Any = broken
     for step in path[:-1]:
         place = place[step]

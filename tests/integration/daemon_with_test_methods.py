@@ -1,7 +1,8 @@
 """``crystalmath-server`` with one more namespace, ``test``, whose methods misbehave on demand.
 
 A program: the tests run it in place of the entry point, with the same arguments. Everything but
-the services is the real thing. ``TEST_DAEMON_START`` makes the start slow or fail.
+the services is the real thing. ``TEST_DAEMON_START`` makes the start slow or fail: after so many
+seconds, or as soon as a file is there.
 """
 
 from __future__ import annotations
@@ -184,6 +185,14 @@ def _value(what: str, size: int) -> Any:
     return values[what]
 
 
+def _wait_for(what: str) -> None:
+    if not what.startswith("/"):
+        time.sleep(float(what))
+        return
+    while not Path(what).exists():
+        time.sleep(0.005)
+
+
 class MisbehavingController:
     """Stands in for ``api.CrystalController``."""
 
@@ -199,9 +208,9 @@ class MisbehavingController:
         plan = os.environ.get("TEST_DAEMON_START", "")
         if plan.startswith("slow:"):
             self._server.progress("taking its time")
-            time.sleep(float(plan.partition(":")[2]))
+            _wait_for(plan.partition(":")[2])
         elif plan.startswith("fail:"):
-            time.sleep(float(plan.partition(":")[2]))
+            _wait_for(plan.partition(":")[2])
             raise DatabaseError("The database is a stone.", hint="Get another.")
         elif plan == "import":
             raise ImportError("No module named 'unobtainium'")

@@ -19,8 +19,8 @@ from ase.io import read
 
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.services.ports import EndReceipt, JobRequest, Prepared, StructureData, Verdict
+from crystalmath.services.structure_in import decode_structure
 from crystalmath.structures.read import read_structure
-from crystalmath.structures.reader import structure_from
 
 _ADAPTER = ForcesAdapter()
 _COPPER = Path(__file__).parents[2] / "examples" / "copper.cif"
@@ -84,7 +84,7 @@ def _steps(folder: Path) -> list[int]:
 
 
 def test_the_example_relaxes_to_the_lattice_constant_of_emt(tmp_path: Path) -> None:
-    structure = structure_from(read_structure(path=str(_COPPER)))
+    structure = decode_structure(read_structure(path=str(_COPPER)))
     prepared = _prepare(tmp_path, structure)
     verdict = _judge(tmp_path, _start(tmp_path, prepared))
     assert verdict.completed, (tmp_path / "stderr.log").read_text()
@@ -152,7 +152,7 @@ def test_numbers_that_are_none_end_it_with_a_reason(tmp_path: Path) -> None:
 def test_a_file_of_the_job_directory_is_not_imported(tmp_path: Path) -> None:
     (tmp_path / "ase.py").write_text("raise SystemExit(77)\n")
     (tmp_path / "json.py").write_text("raise SystemExit(77)\n")
-    structure = structure_from(read_structure(path=str(_COPPER)))
+    structure = decode_structure(read_structure(path=str(_COPPER)))
     prepared = _prepare(tmp_path, structure, task="single_point")
     assert _judge(tmp_path, _start(tmp_path, prepared)).completed
 

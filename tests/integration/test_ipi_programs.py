@@ -24,7 +24,7 @@ ATOMS = 2
 POSITIONS = np.arange(6.0).reshape(2, 3)
 CELL = 5.0 * np.eye(3)
 SHORT = Deadlines(connect_s=0.5, call_s=0.5, first_s=0.5, leave_s=0.5)
-HANG_S = 15.0
+HANG_S = 60.0
 Script = Callable[[socket.socket], None]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from support.daemon import ROOT, Daemon, descriptors, wait_until
+from support.daemon import PATIENCE_S, ROOT, Daemon, descriptors, wait_until
 
 MakeDaemon = Callable[..., Daemon]
 
@@ -153,7 +153,7 @@ def test_following_the_log(odd_daemon: Daemon) -> None:
         if b"test.type_error failed" in line:
             break
     follower.send_signal(signal.SIGINT)
-    assert follower.wait(20) == 0
+    assert follower.wait(PATIENCE_S) == 0
 
 
 # --- what is in the way -------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def test_second_sigterm_is_now(odd_daemon: Daemon) -> None:
         process.send_signal(signal.SIGTERM)
         wait_until(lambda: other.outcome("system.ping") == -32010, "it stops")
         process.send_signal(signal.SIGTERM)
-        process.wait(10)
+        process.wait(PATIENCE_S)
     assert not odd_daemon.socket.exists()
 
 
@@ -298,7 +298,7 @@ def test_stop_now(odd_daemon: Daemon) -> None:
         busy.send(busy.request("test.change", {"seconds": 60}))
         wait_until(lambda: other.data("system.status")["in_flight"], "it runs")
         assert other.data("system.shutdown", {"mode": "now"})["remaining"] == 1
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -308,7 +308,7 @@ def test_sigterm_with_idle_clients(odd_daemon: Daemon, number: signal.Signals) -
         assert one.is_silent()
         assert two.is_silent()
         process.send_signal(number)
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert one.is_closed()
     assert not odd_daemon.socket.exists()
 
@@ -333,29 +333,34 @@ def test_failing_initialisation(odd_daemon: Daemon, plan: str, message: str) -> 
     odd_daemon.start()
 
 
-def test_waiting_request_gets_the_reason(odd_daemon: Daemon) -> None:
-    process = odd_daemon.popen("start", env={"TEST_DAEMON_START": "fail:1"})
+def test_waiting_request_gets_the_reason(odd_daemon: Daemon, tmp_path: Path) -> None:
+    go_on = tmp_path / "go-on"
+    process = odd_daemon.popen("start", env={"TEST_DAEMON_START": f"fail:{go_on}"})
     wait_until(odd_daemon.socket.exists, "the socket is there")
     with odd_daemon.connect() as raw:
         assert raw.data("system.hello")["state"] == "starting"
         raw.send(raw.request("test.sleep", {"seconds": 0}), raw.request("jobs.list", {}))
+        assert raw.data("system.ping")["pong"]  # so it has read both, and they wait
+        go_on.touch()
         for _ in range(2):
             error = raw.reply()["error"]
             assert (error["code"], error["message"]) == (-32001, "The database is a stone.")
-    assert process.wait(20) == 1
+    assert process.wait(PATIENCE_S) == 1
 
 
-def test_requests_wait_for_a_slow_start(odd_daemon: Daemon) -> None:
-    process = odd_daemon.popen("start", env={"TEST_DAEMON_START": "slow:0.5"})
+def test_requests_wait_for_a_slow_start(odd_daemon: Daemon, tmp_path: Path) -> None:
+    go_on = tmp_path / "go-on"
+    process = odd_daemon.popen("start", env={"TEST_DAEMON_START": f"slow:{go_on}"})
     wait_until(odd_daemon.socket.exists, "the socket is there")
     with odd_daemon.connect() as raw:
         raw.send(raw.request("test.sleep", {"seconds": 0}, id=1), raw.request("no.such", {}, id=2))
         assert raw.data("system.hello")["state"] == "starting"
         assert raw.data("system.ping")["pong"]
+        go_on.touch()
         replies = {reply["id"]: reply for reply in (raw.reply(), raw.reply())}
         assert replies[1]["result"]["data"] == {"done": True}
         assert replies[2]["error"]["code"] == -32601
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE_S) == 0
 
 
 def test_bad_configuration(odd_daemon: Daemon) -> None:
@@ -391,7 +396,7 @@ def test_bad_configuration_over_the_ready_pipe(odd_daemon: Daemon) -> None:
     with os.fdopen(reading) as lines:
         (message,) = [json.loads(line) for line in lines]
     assert "unknown key" in message["error"]["message"]
-    assert process.wait(20) == 1
+    assert process.wait(PATIENCE_S) == 1
 
 
 def test_ready_pipe(odd_daemon: Daemon) -> None:
@@ -407,7 +412,7 @@ def test_ready_pipe(odd_daemon: Daemon) -> None:
     hello = odd_daemon.hello()
     assert (facts["pid"], facts["instance"]) == (hello["pid"], hello["instance"])
     assert facts["socket"] == str(odd_daemon.socket)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE_S) == 0
 
 
 def test_unusable_data_directory(odd_daemon: Daemon) -> None:

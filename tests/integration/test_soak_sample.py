@@ -12,7 +12,7 @@ from soak import connect, events, fuzz, idle, kill, starters, stopstart
 from soak.outcome import Outcome
 
 SEED = 20260106
-HANG_S = 10.0
+HANG_S = 60.0
 MOST_START_S = 30.0
 
 

@@ -338,7 +338,7 @@ fn what_is_refused_is_said_of_the_argument() {
         &["adopt", "hpc9", "81"],
     ] {
         let output = run(&mock, arguments);
-        assert_eq!(code(&output), 1);
+        assert_eq!(code(&output), 2, "an argument that cannot be used");
         assert_eq!(
             stderr(&output),
             "error: there is no cluster hpc9\nhint: `crystalmath clusters` shows them\n"
@@ -413,4 +413,85 @@ fn a_submission_names_what_the_scheduler_needs() {
     ];
     let output = program(&mock).args(both).output().unwrap();
     assert_eq!(code(&output), 2);
+}
+
+#[test]
+fn nobody_logs_in_without_a_terminal() {
+    let prompts = json!([{"text": "Password of ada at hpc1", "echo": false}]);
+    let asked = ok(&json!({"done": false, "dialogue": "ab12", "prompts": prompts}));
+    let (mock, seen) = by_method(json!({"clusters.login": asked}));
+    for json in [&[][..], &["--json"]] {
+        seen.lock().unwrap().clear();
+        let output = run(&mock, &[&["clusters", "login", "hpc1"], json].concat());
+        assert_eq!(code(&output), 2);
+        let said = stdout(&output) + &stderr(&output);
+        assert!(
+            said.contains("on a terminal only: Password of ada at hpc1"),
+            "{said}"
+        );
+        let seen = seen.lock().unwrap();
+        let params: Vec<&Value> = seen.iter().map(|request| &request["params"]).collect();
+        let given_up = json!({"id": "hpc1", "dialogue": "ab12", "give_up": true});
+        assert_eq!(params, [&json!({"id": "hpc1"}), &given_up]);
+    }
+    let (mock, _) = by_method(json!({"clusters.login": ok(&json!({"done": true}))}));
+    let output = run(&mock, &["clusters", "login", "hpc1"]);
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).starts_with("logged in to hpc1"));
+    let missing = refused(-32000, "there is no cluster x", "not_found", "id", None);
+    let (mock, _) = by_method(json!({"clusters.login": missing}));
+    let output = run(&mock, &["clusters", "login", "x"]);
+    assert_eq!(
+        (code(&output), &*stderr(&output)),
+        (2, "error: there is no cluster x\n")
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said_once() {
+    let message = "must be at least 1";
+    let fields = json!([
+        {"field": "query_budget.size", "message": message},
+        {"field": "query_budget.refill_per_min", "message": message},
+    ]);
+    let data = json!({"kind": "invalid_params", "fields": fields, "retryable": false});
+    let error = json!({"code": -32602, "message": "two things are wrong", "data": data});
+    let (mock, seen) = by_method(json!({"clusters.create": {"refused": error}}));
+    let given = ["--host", "h", "--workdir", "/s", "--queries", "0/0"];
+    let output = run(&mock, &[&["clusters", "add", "x"][..], &given].concat());
+    assert_eq!(
+        (code(&output), &*stderr(&output)),
+        (2, "error: --queries: must be at least 1\n")
+    );
+    seen.lock().unwrap().clear();
+    let given = ["--clear", "port", "--port", "3"];
+    let output = run(&mock, &[&["clusters", "edit", "x"][..], &given].concat());
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("--port is given and cleared at once"));
+    assert!(seen.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_warning_about_a_description_stands_beside_it() {
+    let row = cluster(
+        "hpc1",
+        &json!({"warnings": ["`key_file`: there is no file /x"]}),
+    );
+    let (mock, _) = by_method(json!({"clusters.create": ok(&row)}));
+    let output = run(
+        &mock,
+        &[
+            "clusters",
+            "add",
+            "hpc1",
+            "--host",
+            "h",
+            "--workdir",
+            "/s",
+            "--key",
+            "/x",
+        ],
+    );
+    assert_eq!(code(&output), 0);
+    assert_eq!(stderr(&output), "warning: `--key`: there is no file /x\n");
 }

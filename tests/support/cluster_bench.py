@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -63,6 +65,12 @@ class ScriptedSlurm:
             (self.root / f"fault.{name}").touch()
         else:
             (self.root / f"fault.{name}").unlink()
+
+    def run(self, ident: int) -> None:
+        """Run a job that waits, to its end."""
+        environment = {**os.environ, "SCRIPTED_SLURM": str(self.root)}
+        command = [sys.executable, "-S", str(PROGRAM), "run", str(ident)]
+        subprocess.run(command, check=True, env=environment, timeout=HANG_S)
 
     @property
     def submitted(self) -> list[str]:

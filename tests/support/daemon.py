@@ -29,7 +29,7 @@ PRODUCTION: tuple[str, ...] = (
 TEST_METHODS: tuple[str, ...] = (
     sys.executable, str(ROOT / "tests" / "integration" / "daemon_with_test_methods.py"),
 )  # fmt: skip
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long a test waits for something that takes milliseconds, before it calls it a hang."""
 
 
@@ -193,6 +193,7 @@ class Daemon:
             "XDG_STATE_HOME": str(self.state),
             "XDG_CONFIG_HOME": str(self.config),
             "CRYSTALMATH_DATA_DIR": str(self.data),
+            "CRYSTALMATH_START_TIMEOUT": f"{PATIENCE_S:g}",
             "TEST_DAEMON_MARK": self.mark,
         }
         for name, value in (env or {}).items():
@@ -233,7 +234,7 @@ class Daemon:
             env={**self.env, **(env or {})},
             capture_output=more.pop("capture_output", True),
             text=True,
-            timeout=more.pop("timeout", 60),
+            timeout=more.pop("timeout", 2 * PATIENCE_S),
             check=False,
             **more,
         )

@@ -11,6 +11,7 @@ import fcntl
 import getpass
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -64,32 +65,55 @@ def sbatch(arguments: list[str]) -> int:
         print("sbatch: error: AssocMaxSubmitJobLimit", file=sys.stderr)
         return 1
     name = next(a.partition("=")[2] for a in arguments if a.startswith("--job-name="))
+    tasks = array_of(Path(arguments[-1]))
     with locked():
-        ident = 100 + len(list((HOME / "jobs").glob("*.json")))
-        store(
-            {
-                "id": ident,
-                "name": name,
-                "user": getpass.getuser(),
-                "state": "PENDING",
-                "workdir": str(Path.cwd()),
-                "script": arguments[-1],
-                "submit": int(time.time()),
-                "start": None,
-                "end": None,
-                "rc": 0,
-                "restarts": 0,
-            }
-        )
+        first = 100 + len(list((HOME / "jobs").glob("*.json")))
+        idents = range(first, first + len(tasks))
+        for ident, task in zip(idents, tasks, strict=True):
+            store(
+                {
+                    "id": ident,
+                    "array": None if task is None else first,
+                    "task": task,
+                    "name": name,
+                    "user": getpass.getuser(),
+                    "state": "PENDING",
+                    "workdir": str(Path.cwd()),
+                    "script": arguments[-1],
+                    "submit": int(time.time()),
+                    "start": None,
+                    "end": None,
+                    "rc": 0,
+                    "restarts": 0,
+                }
+            )
         with (HOME / "submitted").open("a") as log:
             log.write(f"{name}\n")
-    if not fault("pending"):
-        start(ident)
+    for ident in idents:
+        if not fault("pending"):
+            start(ident)
     if fault("timeout"):
         print("sbatch: error: Socket timed out on send/recv operation", file=sys.stderr)
         return 1
-    print(ident)
+    print(first)
     return 0
+
+
+def array_of(script: Path) -> list[int | None]:
+    """Tasks that the script asks for, as ranges without step; one that is no task otherwise."""
+    asked = re.search(r"^#SBATCH --array=([0-9,-]+)", script.read_text(), re.MULTILINE)
+    if asked is None:
+        return [None]
+    tasks: list[int | None] = []
+    for piece in asked[1].split(","):
+        first, _, last = piece.partition("-")
+        tasks += range(int(first), int(last or first) + 1)
+    return tasks
+
+
+def shown(job: dict[str, Any]) -> str:
+    """A job's id as SLURM prints it."""
+    return str(job["id"]) if job["task"] is None else f"{job['array']}_{job['task']}"
 
 
 def start(ident: int) -> None:
@@ -106,7 +130,12 @@ def run(ident: int) -> int:
     job = change(ident, state="RUNNING", start=int(time.time()), pid=os.getpid())
     environment = {**os.environ, "SLURM_JOB_ID": str(ident), "SLURM_JOB_NODELIST": "n1"}
     environment["SLURM_RESTART_COUNT"] = str(job["restarts"])
-    with (Path(job["workdir"]) / "scheduler.log").open("ab") as log:
+    folder = "."
+    if job["task"] is not None:
+        environment["SLURM_ARRAY_JOB_ID"] = str(job["array"])
+        environment["SLURM_ARRAY_TASK_ID"] = str(job["task"])
+        folder = f"tasks/{job['task']}"
+    with (Path(job["workdir"]) / folder / "scheduler.log").open("ab") as log:
         done = subprocess.run(
             ["bash", job["script"]],
             cwd=job["workdir"],
@@ -133,7 +162,7 @@ def squeue(arguments: list[str]) -> int:
         if (job["state"] in ENDED and fault("minjobage")) or fault("forgotten"):
             continue
         fields = (
-            *(tag, job["id"], job["state"], "None", "n1", job["user"], job["submit"]),
+            *(tag, shown(job), job["state"], "None", "n1", job["user"], job["submit"]),
             *(job["start"] or "N/A", "0:01", "10:00", 1, 1, "main", "a", "q", job["workdir"]),
             job["name"],
         )
@@ -152,14 +181,17 @@ def sacct(arguments: list[str]) -> int:
         wanted = set(arguments[arguments.index("-j") + 1].split(","))
     name = next((a.partition("=")[2] for a in arguments if a.startswith("--name=")), None)
     for job in jobs():
-        if wanted is not None and str(job["id"]) not in wanted:
+        if wanted is not None and str(job["array"] or job["id"]) not in wanted:
             continue
         if name is not None and job["name"] != name:
             continue
         if fault("forgotten"):
             continue
+        if "MaxRSS" in arguments[-1]:
+            print(SEPARATOR.join(usage(job)))
+            continue
         fields = (
-            *(job["id"], job["id"], job["user"], job["state"], f"{job['rc']}:0", job["submit"]),
+            *(job["id"], shown(job), job["user"], job["state"], f"{job['rc']}:0", job["submit"]),
             *(job["start"] or "Unknown", job["end"] or "Unknown", 1, "main", "n1", "None"),
             *(job["workdir"], job["name"]),
         )
@@ -167,13 +199,32 @@ def sacct(arguments: list[str]) -> int:
     return 0
 
 
+def usage(job: dict[str, Any]) -> list[str]:
+    """An allocation of two cores that had them for 90 s."""
+    rc = f"{job['rc']}:0"
+    return [
+        str(job["id"]),
+        shown(job),
+        job["state"],
+        rc,
+        "2048K",
+        "00:03.500",
+        "",
+        "1",
+        "2",
+        "",
+        "90",
+    ]
+
+
 def scancel(arguments: list[str]) -> int:
     if fault("noctld"):
         print("scancel: error: Unable to contact slurm controller", file=sys.stderr)
         return 8
-    for ident in (int(a) for a in arguments if a.isdigit()):
-        job = next((job for job in jobs() if job["id"] == ident), None)
-        if job is None or job["state"] in ENDED:
+    wanted = set(arguments)
+    for job in jobs():
+        ident = int(job["id"])
+        if not wanted & {shown(job), str(job["array"] or ident)} or job["state"] in ENDED:
             continue
         change(ident, state="CANCELLED", end=int(time.time()))
         if job.get("pid"):
@@ -187,7 +238,8 @@ def scancel(arguments: list[str]) -> int:
 def main() -> int:
     name, arguments = Path(sys.argv[0]).name, sys.argv[1:]
     if arguments[:1] == ["run"]:  # in the background, by `start`
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # A handler, not SIG_IGN: that the job would inherit, and no cancel would end it.
+        signal.signal(signal.SIGTERM, lambda *_: None)
         return run(int(arguments[1]))
     commands = {"sbatch": sbatch, "squeue": squeue, "sacct": sacct, "scancel": scancel}
     return commands[name](arguments)

@@ -29,7 +29,7 @@ from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.ssh import SshShells
 from crystalmath.runners.shells.ssh_config import SshConfig
-from suite import NO_TESTBED, RUN_TESTBED
+from suite.groups import NO_TESTBED, RUN_TESTBED
 from support.service_fakes import Bench
 
 _SET_UP_S = 800
@@ -102,10 +102,12 @@ class SshServers:
     scripts: Path
 
     def drop(self, action: str, server: str = "cluster") -> None:
-        """Break connections: kill, stall, resume, refuse, accept."""
-        subprocess.run(
-            [self.scripts / "ssh-drop", action, server], check=True, capture_output=True, timeout=60
-        )
+        """Break connections: kill, stall, resume, refuse, accept; fails when that breaks none."""
+        done = subprocess.run(
+            [self.scripts / "ssh-drop", action, server],
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def config(self, into: Path, *, known_hosts: Path | None = None, more: str = "") -> SshConfig:
         """The configuration, with another file of known hosts, or with more in front of it."""

@@ -1,12 +1,8 @@
-"""Jobs on the testbed's real SLURM: from its login node, and over SSH through the jump host.
-
-Limits act up to 30 s late there, and a process over both nodes needs 25 s to start.
-"""
+"""Jobs on the testbed's real SLURM: from its login node, and over SSH through the jump host."""
 
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,57 +11,26 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crystalmath.codes.espresso.adapter import EspressoAdapter
-from crystalmath.contract.jobs import CancelJobsParams, JobIdParams
+from crystalmath.contract.jobs import CancelJobsParams, JobIdParams, LogParams
 from crystalmath.contract.slurm import QueueParams, SchedulerJobsParams
 from crystalmath.runners.shells.clusters import ClusterShells
 from crystalmath.runners.shells.ssh_config import SshConfig
 from crystalmath.runners.slurm.examine import Examination
-from crystalmath.services.cluster_lane import LaneTiming
-from crystalmath.services.ports_cluster import ClusterRecord
 from support.cluster_bench import ClusterBench
+from support.testbed import (
+    CALM,
+    HERE,
+    HOME,
+    SI_SCF_RY,
+    SSH_FILES,
+    finish,
+    reach,
+)
 
 if TYPE_CHECKING:
     from conftest import QuantumEspresso
 
 pytestmark = [pytest.mark.testbed, pytest.mark.timeout(600)]
-
-SI_SCF_RY = -15.84452726
-ENDS = ("COMPLETED", "FAILED", "CANCELLED")
-HANG_S = 180.0
-CALM = LaneTiming(
-    idle_s=1.0,
-    busy_s=0.2,
-    follow_s=1.0,
-    history_every_s=2.0,
-    cancel_every_s=2.0,
-    retry_after_s=(1.0,),
-    fresh_s=1.0,
-)
-SSH_FILES = Path("/var/lib/cmtestbed/ssh")
-HOME = "~/crystalmath-tests"
-HERE = ClusterRecord(
-    name="c", kind="slurm", hostname="localhost", remote_workdir="", launcher="mpirun"
-)
-
-
-def finish(bench: ClusterBench, *jobs: int) -> list[str]:
-    """Turn until all jobs have ended; returns their states."""
-    deadline = time.monotonic() + HANG_S
-    while not {bench.state(job) for job in jobs} <= set(ENDS):
-        states = [(bench.state(job), bench.whys(job)[-1]) for job in jobs]
-        assert time.monotonic() < deadline, states
-        bench.turn()
-        bench.woken.wait(0.2)
-    return [bench.state(job) for job in jobs]
-
-
-def reach(bench: ClusterBench, holds: Callable[[], bool]) -> None:
-    """Turn until something holds."""
-    deadline = time.monotonic() + HANG_S
-    while not holds():
-        assert time.monotonic() < deadline
-        bench.turn()
-        bench.woken.wait(0.2)
 
 
 @pytest.fixture
@@ -155,6 +120,45 @@ def test_requeue_is_another_attempt_of_the_same_job(bench: ClusterBench) -> None
     assert finish(bench, job) == ["COMPLETED"]
     assert bench.store.row(job)["attempt"] == 2
     assert (where / "runs").read_text() == "run\nrun\n"
+
+
+def test_an_array_is_one_job_and_says_which_task_failed(bench: ClusterBench) -> None:
+    script = 'cat in.txt; [ "$SLURM_ARRAY_TASK_ID" != 3 ] || exit 4'
+    files = [{"path": "in.txt", "content": "hello\n"}]
+    asked = {"array": "1-5:2%2", "walltime_s": 60}
+    job = bench.send(script, files=files, resources=asked)
+    assert finish(bench, job) == ["FAILED"]
+    full = bench.service.get(JobIdParams(id=job))
+    assert [(task.task, task.state, task.reason) for task in full.tasks] == [
+        (1, "COMPLETED", None),
+        (3, "FAILED", "crashed"),
+        (5, "COMPLETED", None),
+    ]
+    assert full.message == "1 of 3 tasks failed: 3 (crashed)"
+    for task in full.tasks:
+        log = bench.service.log(LogParams(id=job, task=task.task))
+        assert log.text == "hello\n"
+        assert (Path(full.directory) / task.directory / "scheduler.log").exists()
+    reach(bench, lambda: bench.service.get(JobIdParams(id=job)).usage is not None)
+    used = bench.service.get(JobIdParams(id=job)).usage
+    assert used is not None
+    assert (used.source, used.n_cpus) == ("sacct", 1)
+    assert used.core_hours is not None
+    assert bench.clusters.cluster("c").probe["scheduler"]["max_array_size"] == 1001
+
+
+def test_cancel_of_an_array_that_runs_and_waits(bench: ClusterBench) -> None:
+    script = '[ "$SLURM_ARRAY_TASK_ID" = 1 ] || sleep 600'
+    job = bench.send(script, resources={"array": "1-4%2", "walltime_s": 600})
+
+    def states() -> list[str]:
+        return [task.state for task in bench.service.get(JobIdParams(id=job)).tasks]
+
+    reach(bench, lambda: states()[:2] == ["FINISHED", "RUNNING"])
+    bench.service.cancel(CancelJobsParams(ids=[job]))
+    assert finish(bench, job) == ["CANCELLED"]
+    reach(bench, lambda: bench.clusters.remote(job).collected)
+    assert states() == ["COMPLETED", "CANCELLED", "CANCELLED", "CANCELLED"]
 
 
 def test_a_held_job_is_released(bench: ClusterBench) -> None:

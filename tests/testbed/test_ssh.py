@@ -28,10 +28,10 @@ from crystalmath.errors import (
     PassphraseNeeded,
     Unreachable,
 )
-from crystalmath.runners.shells.authentication import Question
 from crystalmath.runners.shells.hosts import ClusterHost
 from crystalmath.runners.shells.ssh import SshShells
 from crystalmath.runners.shells.ssh_config import SshConfig
+from crystalmath.services.ports_shell import Question
 
 if TYPE_CHECKING:
     from conftest import SshServers
@@ -295,7 +295,7 @@ class TestLoggingIn:
         password = (ssh_servers.folder / "cmpass.password").read_text()
 
         def ask(answer: str) -> object:
-            return lambda question: asked.append(question) or answer
+            return lambda questions: asked.extend(questions) or [answer]
 
         with pytest.raises(AuthRefused) as refused:
             shells.login(host, ask("wrong-" + password))  # type: ignore[arg-type]
@@ -313,9 +313,9 @@ class TestLoggingIn:
             with pytest.raises(PassphraseNeeded, match=r"id_encrypted .* needs its passphrase"):
                 shell.run(":", deadline_s=_S)
             with pytest.raises(PassphraseNeeded, match="not opened by this passphrase") as caught:
-                shells.login(CLUSTER, lambda _q: "not-it-planted")
+                shells.login(CLUSTER, lambda _q: ["not-it-planted"])
             assert "planted" not in str(caught.value) + repr(caught.value.facts)
-            assert shells.login(CLUSTER, lambda _q: "secret-phrase").method == "publickey"
+            assert shells.login(CLUSTER, lambda _q: ["secret-phrase"]).method == "publickey"
             assert "secret-phrase" not in repr(vars(shells))
             shell.close()
             # It is still known for the next connection.

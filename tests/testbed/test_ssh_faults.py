@@ -61,6 +61,33 @@ def in_background(shell: ParamikoShell, script: str, mark: Path, deadline_s: flo
     return future
 
 
+class TestFaultsThemselves:
+    """A fault without effect would make every test below pass."""
+
+    @pytest.mark.parametrize("server", ["cluster", "jump", "inner"])
+    def test_what_breaks_nothing_is_an_error(self, servers: SshServers, server: str) -> None:
+        with pytest.raises(AssertionError, match="nothing to freeze, it has no sessions"):
+            servers.drop("stall", server)
+        servers.drop("refuse", server)
+        try:
+            for action in ("kill", "stall", "refuse"):
+                with pytest.raises(AssertionError, match="nothing to break, no such server runs"):
+                    servers.drop(action, server)
+        finally:
+            servers.drop("accept", server)
+        servers.drop("kill", server)
+
+    def test_a_lost_pid_file_is_found_again(
+        self, servers: SshServers, shells: SshShells, open_folder: Path
+    ) -> None:
+        shell = shells.shell(ClusterHost("inner", "inner"))
+        future = in_background(shell, "sleep 100", open_folder / "mark")
+        Path("/run/cmtestbed/ssh/jump.pid").unlink()
+        servers.drop("kill", "jump")
+        ran: Ran = future.result(timeout=_S)  # type: ignore[attr-defined]
+        assert ran.rc is None
+
+
 class TestCommands:
     def test_killed_with_a_command_running(
         self, shells: SshShells, servers: SshServers, open_folder: Path

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from crystalmath.contract.jobs import CodeName, SchedulerWord
+from crystalmath.contract.jobs import CodeName
+from crystalmath.contract.resources import SchedulerWord
 from crystalmath.contract.rpc import Model, Params, Timestamp
 
 _HOST = re.compile(r"^[^\s\x00-\x1f\x7f@/-][^\s\x00-\x1f\x7f@/]*$")
@@ -258,6 +259,17 @@ class AcceptHostKeyParams(Params):
     )
 
 
+class ConnectionView(Model):
+    """How the connection to a cluster's host does."""
+
+    state: Literal["ok", "backing_off", "open", "needs_user"] = Field(
+        description="`backing_off`: tried again at `next_try_at`; `open`: the same after many "
+        "failures; `needs_user`: refused, and nothing is tried again without a user."
+    )
+    failures: int = Field(description="Failures in a row.")
+    next_try_at: Timestamp | None = Field(default=None, description="When it is tried again.")
+
+
 class ClusterView(Model):
     """A cluster, with what the daemon has learned of it."""
 
@@ -290,6 +302,13 @@ class ClusterView(Model):
     unreachable_since: Timestamp | None = Field(default=None, description="Since when it fails.")
     polled_at: Timestamp | None = Field(default=None, description="Last complete answer.")
     probe: dict[str, Any] = Field(default_factory=dict, description="What `clusters.test` found.")
+    connection: ConnectionView | None = Field(
+        default=None, description="Null on this machine, and before the first connection."
+    )
+    warnings: list[str] = Field(
+        default_factory=list,
+        description="What looks wrong in the description; said when it is made or changed.",
+    )
 
 
 class ClustersMeta(Model):
@@ -316,6 +335,13 @@ class SchedulerView(Model):
     name: str | None = Field(default=None, description="`slurm`, or null.")
     version: str | None = Field(default=None, description="As it says itself.")
     accounting: bool = Field(description="Whether sacct answers.")
+    cluster: str | None = Field(default=None, description="The cluster's own name in SLURM.")
+    max_array_size: int | None = Field(
+        default=None, description="MaxArraySize: tasks of an array have lower numbers."
+    )
+    min_job_age_s: int | None = Field(
+        default=None, description="MinJobAge: so long an ended job stays in the queue."
+    )
 
 
 class PartitionView(Model):

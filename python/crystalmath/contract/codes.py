@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -28,8 +28,49 @@ class CodeInfo(Model):
     )
 
 
+def _check_one(path: str | None, text: str | None) -> None:
+    if (path is None) == (text is None):
+        raise ValueError("give exactly one of path, text")
+
+
 class CodesMeta(Model):
     total: int = Field(description="Number of codes.")
+
+
+class LintParams(Params):
+    """An input of a code: a path or a text."""
+
+    path: AbsolutePath | None = Field(default=None, description="A file on this machine.")
+    text: Annotated[str, AfterValidator(check_text)] | None = Field(
+        default=None, description="The input itself, at most 8 MiB."
+    )
+    code: CodeName | None = Field(
+        default=None, description="Whose input it is; told by the ending of the file, like `.d12`."
+    )
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> LintParams:
+        _check_one(self.path, self.text)
+        return self
+
+
+class LintFinding(Model):
+    """Something to say about one line."""
+
+    line: int = Field(description="Counted from 1.")
+    column: int = Field(description="Counted from 1.")
+    severity: Literal["error", "warning"] = Field(
+        description="`error`: it cannot run, or would compute something else."
+    )
+    code: str = Field(description="Short name of the rule.")
+    message: str = Field(description="What is wrong.")
+    hint: str = Field(description="What to write instead; empty when there is no telling.")
+
+
+class LintMeta(Model):
+    code: str = Field(description="The code whose rules were used.")
+    errors: int = Field(description="Number of errors.")
+    warnings: int = Field(description="Number of warnings.")
 
 
 class ReadOutputParams(Params):
@@ -47,8 +88,7 @@ class ReadOutputParams(Params):
 
     @model_validator(mode="after")
     def _exactly_one(self) -> ReadOutputParams:
-        if (self.path is None) == (self.text is None):
-            raise ValueError("give exactly one of path, text")
+        _check_one(self.path, self.text)
         return self
 
 

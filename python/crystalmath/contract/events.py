@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from crystalmath.contract.clusters import ClusterView
 from crystalmath.contract.force_rows import EngineInfo, InstallTask, WorkerInfo
 from crystalmath.contract.jobs import JobEvent, JobSummary
 from crystalmath.contract.rpc import Model, Params
@@ -124,6 +125,23 @@ class WorkerChanged(Model):
     worker: WorkerInfo = Field(description="The worker as it is now.")
 
 
+class ClusterChanged(Model):
+    """A cluster is new or described anew, or something was learned of it: health, age of data."""
+
+    topic: str = Field(description="clusters.")
+    kind: Literal["cluster"] = Field(description="Always `cluster`.")
+    cluster: ClusterView = Field(description="The cluster as it is now.")
+
+
+class ClusterRemoved(Model):
+    """A cluster was forgotten."""
+
+    topic: str = Field(description="clusters.")
+    kind: Literal["cluster_removed"] = Field(description="Always `cluster_removed`.")
+    id: int = Field(description="Number it had.")
+    name: str = Field(description="Name it had.")
+
+
 class Resync(Model):
     """Something was missed: read everything again that the topics are about."""
 
@@ -138,6 +156,8 @@ Event = Annotated[
     | EngineChanged
     | InstallChanged
     | WorkerChanged
+    | ClusterChanged
+    | ClusterRemoved
     | Resync,
     Field(discriminator="kind"),
 ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from crystalmath.contract.job_tasks import TaskView, UsageView
+from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
-from crystalmath.domain.resources import parse_memory_mib, parse_walltime_s
 from crystalmath.domain.states import JobState
 
 MAX_TEXT_BYTES = 8 * 1024 * 1024
@@ -41,31 +42,6 @@ def _check_absolute(value: str) -> str:
     return value
 
 
-def _check_scheduler_word(value: str) -> str:
-    """Refuse what could not stand in an option of a scheduler."""
-    if not re.fullmatch(r"[A-Za-z0-9_.,&|+-]+", value):
-        raise ValueError("letters, digits and _ . , & | + - are what schedulers take here")
-    return value
-
-
-def _check_gpus(value: str) -> str:
-    if not re.fullmatch(r"(?:[A-Za-z0-9_.-]{1,40}:)?[1-9][0-9]{0,3}", value):
-        raise ValueError("a number of GPUs per node is needed, like 2 or a100:2")
-    return value
-
-
-def _check_begin(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_:+-]+", value):
-        raise ValueError("a time is needed as sbatch takes it, like now+1hour or 2030-01-31T12:00")
-    return value
-
-
-def _check_extra(value: str) -> str:
-    if not value.startswith("--") or re.search(r"[\x00-\x1f\x7f]", value):
-        raise ValueError("one option of sbatch is needed that starts with --")
-    return value
-
-
 def check_text(value: str) -> str:
     """Refuse a text that is larger than 8 MiB."""
     if len(value.encode("utf-8")) > MAX_TEXT_BYTES:
@@ -89,32 +65,6 @@ CodeName = Annotated[
     str, StringConstraints(min_length=1, max_length=64, pattern=r"^[a-z][a-z0-9_]*$")
 ]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-Walltime = Annotated[float, Field(gt=0, le=10**8), BeforeValidator(parse_walltime_s)]
-SchedulerWord = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=200),
-    AfterValidator(_check_scheduler_word),
-]
-Gpus = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=50),
-    AfterValidator(_check_gpus),
-    Field(examples=["a100:2"]),
-]
-Begin = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=40),
-    AfterValidator(_check_begin),
-    Field(examples=["now+1hour"]),
-]
-ExtraOption = Annotated[
-    str,
-    StringConstraints(min_length=3, max_length=500),
-    AfterValidator(_check_extra),
-    Field(examples=["--reservation=school"]),
-]
-Memory = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(parse_memory_mib)]
-
 ContextName = Literal[
     "CRY23_ROOT",
     "CRY_ARCH",
@@ -167,50 +117,6 @@ class FileIn(Params):
     def _exactly_one(self) -> FileIn:
         if (self.content is None) == (self.source is None):
             raise ValueError("give exactly one of content, source")
-        return self
-
-
-class Resources(Params):
-    """What the job needs of the machine."""
-
-    nodes: int = Field(default=1, ge=1, le=100000, description="Nodes.")
-    ntasks: int = Field(default=1, ge=1, le=10**6, description="Processes (MPI ranks).")
-    cpus_per_task: int = Field(default=1, ge=1, le=4096, description="Threads per process.")
-    memory_mib: Memory | None = Field(
-        default=None, description="Memory per node in MiB; `4G` is accepted."
-    )
-    walltime_s: Walltime | None = Field(
-        default=None,
-        description="Time limit in seconds; the scheduler's forms `30:00`, `1-12` are accepted.",
-    )
-    memory_per_cpu_mib: Memory | None = Field(
-        default=None, description="Memory per core in MiB, instead of `memory_mib`; for schedulers."
-    )
-    partition: SchedulerWord | None = Field(
-        default=None, description="Partition; the cluster's `queue_name` if absent."
-    )
-    account: SchedulerWord | None = Field(
-        default=None, description="Account; the cluster's if absent."
-    )
-    qos: SchedulerWord | None = Field(default=None, description="QOS; the cluster's if absent.")
-    constraint: SchedulerWord | None = Field(
-        default=None, description="Features that the nodes must have."
-    )
-    gpus: Gpus | None = Field(default=None, description="GPUs per node: `2` or `a100:2`.")
-    exclusive: bool = Field(default=False, description="Whole nodes.")
-    begin: Begin | None = Field(
-        default=None, description="Not before this time, as sbatch takes it: `now+1hour`."
-    )
-    extra: list[ExtraOption] = Field(
-        default_factory=list,
-        max_length=50,
-        description="Further options of sbatch, each one line that starts with `--`.",
-    )
-
-    @model_validator(mode="after")
-    def _one_memory(self) -> Resources:
-        if self.memory_mib is not None and self.memory_per_cpu_mib is not None:
-            raise ValueError("give memory_mib or memory_per_cpu_mib, not both")
         return self
 
 
@@ -381,6 +287,12 @@ class Job(JobSummary):
     after: list[int] = Field(default_factory=list, description="Jobs it waits or waited for.")
     rerun_of: int | None = Field(default=None, description="The job it repeats or continues.")
     attempt: int = Field(default=1, description="Runs so far.")
+    tasks: list[TaskView] = Field(
+        default_factory=list, description="Tasks of a job array, by number; empty for other jobs."
+    )
+    usage: UsageView | None = Field(
+        default=None, description="What it used of the machine; null until that is known."
+    )
     plumbing: dict[str, Any] = Field(
         default_factory=dict, description="Attempts, last error and next try of the transport."
     )
@@ -490,6 +402,9 @@ class LogParams(Params):
     stream: Literal["output", "stdout", "stderr", "scheduler"] = Field(
         default="output", description="output: the program's main output file."
     )
+    task: int | None = Field(
+        default=None, ge=0, lt=2**31, description="Which task, for a job array."
+    )
     offset: int | None = Field(default=None, ge=0, lt=2**63, description="First byte.")
     limit: int = Field(default=65536, ge=1, le=1048576, description="Most bytes.")
     tail: int | None = Field(
@@ -537,6 +452,11 @@ class RerunChanges(Params):
 class RerunParams(Params):
     id: JobId = Field(description="The job to repeat.")
     changes: RerunChanges = Field(default_factory=RerunChanges, description="What differs.")
+    failed_tasks: bool = Field(
+        default=False,
+        description="Of a job array only the tasks that did not complete; `changes.resources.array`"
+        " names tasks of its own choice instead.",
+    )
     context: Context | None = Field(
         default=None, description="As in `jobs.submit`; the first submission's when left out."
     )

@@ -9,28 +9,18 @@ from __future__ import annotations
 from typing import Final
 
 _SEARCH = "Structure search comes with the materials providers; submit a structure file meanwhile."
-_LOGIN = "Keys and agents get in without it; add the key to the agent with ssh-add meanwhile."
 _TEMPLATES = "Templates come with the deck writers; write the input file yourself meanwhile."
 _WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
 _EXTENSIONS = "Extensions come after the isolated force engines."
-_LINT = (
-    "Linting decks comes with the deck writers; a dry run of `jobs.submit` checks one meanwhile."
-)
 
 PLANNED: Final[dict[str, str]] = {
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
-    "codes.lint": _LINT,
     "materials.search": _SEARCH,
     "materials.get": _SEARCH,
-    "materials.import": _SEARCH,
-    "materials.convert": _SEARCH,
-    "materials.inspect": _SEARCH,
-    "materials.generate_d12": "CRYSTAL decks come with the structures room.",
     "materials.generate_inputs": "VASP and Quantum ESPRESSO inputs come with the workflows.",
     "templates.list": _TEMPLATES,
     "templates.render": _TEMPLATES,
     "templates.save": _TEMPLATES,
-    "clusters.login": _LOGIN,
     "workflows.available": _WORKFLOWS,
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,

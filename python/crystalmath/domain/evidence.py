@@ -48,6 +48,8 @@ class Observation:
         How the allocation ended, or the program for ``end``.
     attempt
         Of ``start`` and ``end``: which attempt left the receipt; None where it is not told.
+    task
+        Of a job array: which task it is about.
     """
 
     source: Source
@@ -69,6 +71,7 @@ class Observation:
     signal: int | None = None
     attempt: int | None = None
     warned: bool = False
+    task: int | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -214,13 +217,14 @@ def reduce(
     last = complete[-1] if complete else None
     in_last = None if last is None else rows.get(last.number)
 
-    if in_last is not None and in_last.phase in ("waiting", "running"):
+    live = in_last if in_last is not None else _alive_elsewhere(mine, last)
+    if live is not None and live.phase in ("waiting", "running"):
         return Finding(  # E3
-            in_last.phase,
+            "running" if live.phase == "running" else "waiting",
             "E3",
             attempt,
-            in_last,
-            attention=in_last.attention,
+            live,
+            attention=live.attention,
             restarted=restarted,
         )
     attention = None
@@ -255,6 +259,15 @@ def _attempt(mine: Sequence[Observation], known: Known) -> tuple[int, bool]:
         attempt += 1
     attempt = max([attempt, *(seen.attempt for seen in mine if seen.attempt is not None)])
     return attempt, attempt > known.attempt
+
+
+def _alive_elsewhere(mine: Sequence[Observation], last: PollMark | None) -> Observation | None:
+    """What the controller says itself of a job that its queue does not list, if it lives."""
+    told = [seen for seen in mine if seen.source == "scontrol"]
+    newest = max(told, key=lambda seen: seen.seen_at, default=None)
+    if newest is None or (last is not None and newest.seen_at < last.at):
+        return None
+    return newest if newest.phase in ("waiting", "running") else None
 
 
 def _misses(complete: Sequence[PollMark], rows: dict[int | None, Observation]) -> list[PollMark]:

@@ -13,6 +13,7 @@ _JITTER: Final = 0.1
 _FIRST_BACK_OFF_S: Final = 10.0
 _LONGEST_BACK_OFF_S: Final = 600.0
 _DAY_S: Final = 86_400.0
+_NEVER_S: Final = 3650 * _DAY_S
 
 
 def interval_s(
@@ -42,6 +43,12 @@ def interval_s(
     else:
         wait = IDLE_S
     return max(floor_s, wait * (1.0 + _JITTER * (2.0 * dice - 1.0)))
+
+
+def lost_look_at(lost_at: float, now: float) -> float:
+    """When a LOST job is looked for again; after a month, in effect never."""
+    wait_s = lost_look_s(now - lost_at)
+    return now + (_NEVER_S if wait_s is None else wait_s)
 
 
 def lost_look_s(lost_for_s: float) -> float | None:

@@ -135,7 +135,9 @@ class Daemon:
             self._fail(failure)
         else:
             self._controller = controller
-            self._state.set_counts(controller.job_counts, controller.live_local_jobs)
+            self._state.set_counts(
+                controller.job_counts, controller.live_local_jobs, controller.cluster_rows
+            )
             gc.collect()
             gc.freeze()  # modules and tables stay for good: no collection need look at them again
             self._transport.last_activity = time.monotonic()

@@ -53,6 +53,9 @@ class Controller(Protocol):
     def job_counts(self) -> Mapping[str, int]:
         """Number of jobs by state."""
 
+    def cluster_rows(self) -> list[dict[str, Any]]:
+        """How each cluster does."""
+
     def live_local_jobs(self) -> int:
         """Jobs on this machine that have not ended."""
 

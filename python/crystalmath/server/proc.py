@@ -23,7 +23,16 @@ from crystalmath.server.strict_json import encode
 
 _log = logging.getLogger(__name__)
 
-FUNCTIONS: Final = frozenset({"crystalmath.structures.read:read_structure"})
+FUNCTIONS: Final = frozenset(
+    {
+        "crystalmath.structures.read:read_structure",
+        "crystalmath.structures.report:inspect_structure",
+        "crystalmath.structures.report:material_of",
+        "crystalmath.structures.convert:convert_structure",
+        "crystalmath.codes.crystal.generate.deck:generate_deck",
+        "crystalmath.codes.crystal.lint.lint:lint_source",
+    }
+)
 """What a worker may be asked to run, as ``module:function``."""
 
 MAX_REPLY_BYTES: Final = 64 * 1024 * 1024

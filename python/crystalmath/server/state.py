@@ -91,6 +91,7 @@ class ServerState:
         self._document: dict[str, Any] | None = None
         self._schema: str | None = None
         self._job_counts: Callable[[], Mapping[str, int]] = dict
+        self._cluster_rows: Callable[[], list[dict[str, Any]]] = list
         self._live_local_jobs: Callable[[], int] = int
 
     # --- what the daemon tells ------------------------------------------------------------------
@@ -102,11 +103,15 @@ class ServerState:
         self._schema = schema
 
     def set_counts(
-        self, jobs: Callable[[], Mapping[str, int]], live_local_jobs: Callable[[], int]
+        self,
+        jobs: Callable[[], Mapping[str, int]],
+        live_local_jobs: Callable[[], int],
+        clusters: Callable[[], list[dict[str, Any]]] = list,
     ) -> None:
-        """Set where the numbers of jobs come from."""
+        """Set where the numbers of jobs, and the health of the clusters, come from."""
         self._job_counts = jobs
         self._live_local_jobs = live_local_jobs
+        self._cluster_rows = clusters
 
     # --- ServerPort -----------------------------------------------------------------------------
 
@@ -197,6 +202,7 @@ class ServerState:
             jobs_problem=problem,
             waiting_for=waiting,
             log_problems=self._log_problems(),
+            clusters=self._clusters(),
         )
 
     def config(self) -> ConfigResult:
@@ -269,6 +275,13 @@ class ServerState:
         except CrystalMathError as error:
             _log.warning("cannot count the jobs: %s", error.message)
             return {}, 0, error.message
+
+    def _clusters(self) -> list[dict[str, Any]]:
+        try:
+            return self._cluster_rows()
+        except CrystalMathError as error:
+            _log.warning("cannot read the clusters: %s", error.message)
+            return []
 
 
 def resident_mib() -> float:

@@ -6,7 +6,7 @@ it late. Called by ``services.cluster_lane`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +34,7 @@ ADOPTED_DEPTH: Final = 2
 """An adopted job's directory may be somebody's home: no deeper is looked for its files."""
 LOOK_AGAIN_S: Final = 5.0
 _LOG_TAIL: Final = 64 * 1024
-_MISSING: Final = "stdout.log"
+STDOUT: Final = "stdout.log"
 """Written by the job script of every job that has begun."""
 
 
@@ -86,6 +86,8 @@ class Collecting:
         end = dict(remote.end)
         if end.get("rc") is not None or end.get("signal") is not None:
             return end
+        if end.get("cause") == "not_started":
+            return end
         found = {} if remote.adopted else self.runner.receipts([watched])
         receipts = found.get(row["id"], [])
         attempt = row["attempt"]
@@ -97,7 +99,7 @@ class Collecting:
         past, _ = self.runner.history([watched])
         words = [seen for seen in past.get(row["id"], []) if seen.phase in ("ended", "cancelled")]
         if words:
-            return end | of_words(max(words, key=lambda seen: seen.start_at or 0.0))
+            return end | of_words(latest_attempt(words))
         return end
 
     def _listing(self, remote: RemoteJob) -> list[Listed] | None:
@@ -121,7 +123,7 @@ class Collecting:
             return False  # it had not begun
         names = {file.path for file in listed or ()}
         unknown = end.get("rc") is None and end.get("signal") is None
-        return (_MISSING not in names and not remote.adopted) or unknown
+        return (STDOUT not in names and not remote.adopted) or unknown
 
     def _fetch(
         self,
@@ -145,13 +147,16 @@ class Collecting:
         ]
         limit = self.max_retrieve_mib * MIB
         got = self.runner.fetch(str(remote.directory), names, directory, limit) if names else ()
-        return [_left_there(one, row, remote) for one in got if one.outcome != "fetched"]
+        return [left_there(one, row, remote) for one in got if one.outcome != "fetched"]
 
     def _verdict(self, row: Row, end: Mapping[str, Any]) -> Verdict:
-        directory = self.directories.path(row["uuid"])
-        adapter = self.codes.get(row["code"])
+        return self.judge(row["code"], self.directories.path(row["uuid"]), end)
+
+    def judge(self, code: str, directory: Path, end: Mapping[str, Any]) -> Verdict:
+        """The verdict on what has run in a directory, with the scheduler's words."""
+        adapter = self.codes.get(code)
         if adapter is None:
-            raise LookupError(f"no adapter for code {row['code']}")
+            raise LookupError(f"no adapter for code {code}")
         verdict = adapter.judge(directory, receipt_of(end))
         words = _tail(directory / "scheduler.log") + _tail(directory / "stderr.log")
         return combine(verdict, end, memory_kill=is_memory_kill(words))
@@ -187,6 +192,14 @@ def of_receipt(seen: Observation) -> dict[str, Any]:
     }
 
 
+def latest_attempt(words: Sequence[Observation]) -> Observation:
+    """Of several ends of one job the last: a requeue renews the time of submission.
+
+    Its start does not tell: an attempt that never began has none.
+    """
+    return max(words, key=lambda one: (one.submit_at or 0.0, one.start_at or 0.0, one.seen_at))
+
+
 def of_words(seen: Observation) -> dict[str, Any]:
     """The end as the scheduler has it; where it knows no exit code, none is made up."""
     found: dict[str, Any] = {"raw": seen.raw}
@@ -206,7 +219,8 @@ def of_words(seen: Observation) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _left_there(got: Got, row: Row, remote: RemoteJob) -> str:
+def left_there(got: Got, row: Row, remote: RemoteJob) -> str:
+    """What the user should know of a file that was not fetched."""
     if got.outcome == "too_large":
         size = (got.size_bytes or 0) / MIB
         return (

@@ -24,9 +24,12 @@ from crystalmath.errors import (
     SshError,
     TransferFailed,
 )
+from crystalmath.services.arrays.collect import TaskCollecting
+from crystalmath.services.cluster_accounts import Accounts
 from crystalmath.services.cluster_collect import Collecting
 from crystalmath.services.cluster_polls import TRACKED, Polls, bucket, dice
 from crystalmath.services.cluster_steps import ClusterSteps, ids_of, watched
+from crystalmath.services.cluster_upkeep import Upkeep
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_files import REMOTE_LOG_FILES
 from crystalmath.services.ports import CodeAdapter
@@ -40,6 +43,7 @@ from crystalmath.services.ports_cluster import (
     Watched,
 )
 from crystalmath.services.ports_store import Row, Store
+from crystalmath.services.ports_tasks import TaskRecord, task_folder
 from crystalmath.services.postponing import RETRY_AFTER_S, postpone, sentence
 from crystalmath.services.steps import progress_move
 
@@ -54,6 +58,8 @@ polls must not wait for a thousand of them."""
 _COLLECTED_BESIDE: Final = 2
 """The same of ended jobs while many others wait to be handed over, whose time has not begun."""
 _NEXT_TURN_S: Final = 0.05
+_TASKS_FOLLOWED: Final = 20
+"""Running tasks of an array whose logs are brought while they run; the others' come at the end."""
 _FOLLOW_BYTES: Final = 256 * 1024
 
 
@@ -67,6 +73,7 @@ class LaneTiming:
     history_every_s: float = 60.0
     cancel_every_s: float = 30.0
     retry_after_s: tuple[float, ...] = RETRY_AFTER_S
+    usage_after_s: float = 60.0
     fresh_s: float | None = None
     """Seconds between polls whatever happens; None: the rule of ``domain.polling``."""
 
@@ -117,6 +124,9 @@ class Lane:
             history_every_s=parts.timing.history_every_s,
             fixed_s=parts.timing.fresh_s,
         )
+
+        self._accounts = Accounts(parts.store, parts.clock, parts.timing.usage_after_s)
+        self._upkeep = Upkeep(parts.store, parts.clock)
 
     def start(self) -> None:
         """Start the thread."""
@@ -192,6 +202,8 @@ class Lane:
             remote = remotes[row["id"]]
             self._guarded(row, partial(self._collect, steps, remote))
         self._has_more = is_crowded or len(ended) >= room
+        self._accounts.ask(name, runner, lambda: self.polls.may_ask(by_user=False))
+        self._upkeep.daily(cluster, runner, lambda: self.polls.may_ask(by_user=False))
 
     def _hand_over(self, cluster: Cluster, steps: ClusterSteps) -> int:
         """Hand jobs over as far as limits allow; returns how many."""
@@ -248,7 +260,8 @@ class Lane:
         if not remote.directory or remote.scheduler_id is None:
             self._parts.store.commit([JobChange(row["id"], remote={"collected": True})])
             return
-        steps.collecting.collect(row, remote, watched(row, remote))
+        collecting = steps.collecting if remote.array is None else TaskCollecting(steps.collecting)
+        collecting.collect(row, remote, watched(row, remote))
 
     def _follow(self, cluster: Cluster, runner: ClusterRunner) -> None:
         """Bring what running jobs have written, for their logs and their progress.
@@ -269,17 +282,20 @@ class Lane:
         if not running:
             return
         remotes = self._parts.store.remotes([row["id"] for row in running])
+        arrays = self._parts.store.tasks_of([i for i, remote in remotes.items() if remote.array])
         wanted = []
         for row in running:
             here = self._parts.directories.path(row["uuid"])
             output = self._output(row["id"])
             names = dict.fromkeys((*_LOGS, *([output] if output else ())))
             there = remotes[row["id"]].directory
-            wanted += [(f"{there}/{name}", here / name) for name in names]
+            for folder in _folders(arrays.get(row["id"])):
+                wanted += [(f"{there}/{folder}{name}", here / f"{folder}{name}") for name in names]
         came = runner.follow(wanted, _FOLLOW_BYTES)
         self._follow_at = now + self._parts.timing.follow_s * (1 if is_watched else 5)
         for row in running if came else ():
-            self._progress(row)
+            if row["id"] not in arrays:
+                self._progress(row)
 
     def _output(self, job_id: int) -> str | None:
         """The file that the code writes to, which never changes."""
@@ -376,6 +392,14 @@ class Lane:
             version=parts.version,
             may_ask=self.polls.may_ask,
         )
+
+
+def _folders(tasks: Mapping[int, TaskRecord] | None) -> list[str]:
+    """Where a job writes: its directory, or the folders of the first tasks that run."""
+    if tasks is None:
+        return [""]
+    running = [number for number, task in tasks.items() if task.state == "RUNNING"]
+    return [f"{task_folder(number)}/" for number in running[:_TASKS_FOLLOWED]]
 
 
 def _cancel_here(steps: ClusterSteps, remote: RemoteJob, row: Row) -> None:

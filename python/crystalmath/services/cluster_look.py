@@ -22,9 +22,9 @@ from crystalmath.domain.evidence import (
     reduce,
     split_misses,
 )
-from crystalmath.domain.polling import lost_look_s
+from crystalmath.domain.polling import lost_look_at
 from crystalmath.domain.states import JobState
-from crystalmath.services.cluster_collect import of_receipt, of_words
+from crystalmath.services.cluster_collect import latest_attempt, of_receipt, of_words
 from crystalmath.services.ports_cluster import JobChange, QueuePoll, RemoteJob
 from crystalmath.services.ports_store import Move, Row
 
@@ -67,14 +67,14 @@ def worth_keeping(
         repeats = last is not None and seen.phase != "absent" and is_same(last, seen)
         if seen.source == "squeue" and repeats:
             continue
-        if seen.source in ("start", "end") and any(is_same(seen, old) for old in before):
+        if seen.source != "squeue" and any(is_same(seen, old) for old in before):
             continue
         kept.append(seen)
     return tuple(kept)
 
 
-def conclude(looked: Looked, offset_s: float) -> Finding:
-    """What follows from everything that was seen of a job."""
+def conclude(looked: Looked, offset_s: float, known: Known | None = None) -> Finding:
+    """What follows from everything that was seen of a job, or of a task that is ``known``."""
     row, remote = looked.row, looked.remote
     observations, polls = split_misses([*looked.before, *looked.new])
     ours = Identity(
@@ -83,8 +83,7 @@ def conclude(looked: Looked, offset_s: float) -> Finding:
         workdir=remote.directory,
         submit_at=(remote.handed_over_at or 0.0) + offset_s,
     )
-    known = known_of(row, remote)
-    return reduce(observations, polls, ours, known)
+    return reduce(observations, polls, ours, known or known_of(row, remote))
 
 
 def known_of(row: Row, remote: RemoteJob) -> Known:
@@ -113,7 +112,7 @@ def _moves(
     state: JobState = looked.row["state"]
     if finding.phase in ("waiting", "running"):
         return _alive(looked, finding, now)
-    by_cancel = finding.phase == "ended" and state == "CANCELLING" and _by_cancel(finding)
+    by_cancel = finding.phase == "ended" and state == "CANCELLING" and is_by_cancel(finding)
     if finding.phase == "cancelled" or by_cancel:
         return _cancelled(looked, finding, now)
     if finding.phase == "ended":
@@ -143,7 +142,9 @@ def _alive(
         changes["attempt"] = finding.attempt
         if row["progress_text"] in ("waiting in the queue", "waiting to run again"):
             changes["progress_text"] = "running"
-    if state == "RUNNING" and not running:
+    if state == "RUNNING" and not running and _is_array(finding):
+        wanted, why = None, None  # others of its tasks wait: it has begun all the same
+    elif state == "RUNNING" and not running:
         again = {"started_at": None, "progress_text": "waiting to run again"}
         changes |= again | {"attempt": max(row["attempt"] + 1, finding.attempt)}
         why = "requeued by the scheduler: it will run again"
@@ -157,6 +158,11 @@ def _alive(
     return (_move(row, state, wanted, now, finding, why, changes),), remote
 
 
+def _is_array(finding: Finding) -> bool:
+    """Whether tasks of an adopted array are looked at together."""
+    return finding.because is not None and "tasks" in finding.because.details
+
+
 def _ended(
     looked: Looked, finding: Finding, now: float
 ) -> tuple[tuple[Move, ...], Mapping[str, Any]]:
@@ -167,7 +173,10 @@ def _ended(
         why = "it ended by itself before the cancel reached it"
     elif row["state"] in ("LOST", "FAILED", "CANCELLED"):
         why = "better evidence: the job has left a receipt of its end"
-    changes = {**_times(row, end, now), **_words(finding), "progress_text": "fetching its files"}
+    changes = {**_times(row, end, now), "progress_text": "fetching its files"}
+    # What it said while the job lived is no word about its end.
+    changes |= {"scheduler_state": last_word([*looked.before, *looked.new])}
+    changes |= {"scheduler_reason": None, **_words(finding)}
     changes |= {"attempt": finding.attempt, "attention": None, "next_try_at": None, "tries": 0}
     remote = {
         "end": end,
@@ -204,8 +213,7 @@ def _lost(looked: Looked, now: float) -> tuple[tuple[Move, ...], Mapping[str, An
         move = _move(row, "CANCELLING", "CANCELLED", now, found, why, gone)
         return (move,), {"rests_on_words": True}
     since = remote.lost_at or now
-    wait_s = lost_look_s(now - since)
-    changes: dict[str, Any] = {"next_try_at": None if wait_s is None else now + wait_s}
+    changes: dict[str, Any] = {"next_try_at": lost_look_at(since, now)}
     if row["state"] == "LOST":
         return (Move(row["id"], ("LOST",), None, now, changes=changes),), {}
     changes |= {
@@ -223,9 +231,12 @@ def end_of(looked: Looked, finding: Finding) -> dict[str, Any]:
     end: dict[str, Any] = {"attempt": finding.attempt}
     words = [one for one in seen if one.source == "sacct" and one.phase in ("ended", "cancelled")]
     if words:
-        end |= of_words(max(words, key=lambda one: (one.start_at or 0.0, one.seen_at)))
+        end |= of_words(latest_attempt(words))
     if finding.because is not None and finding.because.source != "end":
         end |= of_words(finding.because)
+    if _never_started(seen, finding, end):
+        end |= {"reason": "did_not_start", "cause": "not_started"}
+        end["failure"] = f"attempt {finding.attempt} never began: {end.get('raw')}"
     left = [one for one in seen if one.source == "end" and one.attempt == finding.attempt]
     if left:
         end |= {name: value for name, value in of_receipt(left[-1]).items() if value is not None}
@@ -236,7 +247,19 @@ def end_of(looked: Looked, finding: Finding) -> dict[str, Any]:
     return end
 
 
-def _by_cancel(finding: Finding) -> bool:
+def _never_started(seen: Sequence[Observation], finding: Finding, end: Mapping[str, Any]) -> bool:
+    """Whether a requeued job failed before its script began: no receipt tells of its start."""
+    begun = any(one.source in ("start", "end") and one.attempt == finding.attempt for one in seen)
+    return finding.attempt > 1 and not begun and end.get("reason") == "crashed"
+
+
+def last_word(seen: Sequence[Observation]) -> str | None:
+    """The scheduler's last word of an end; None where only a receipt tells of it."""
+    words = [one for one in seen if one.phase in ("ended", "cancelled") and one.raw]
+    return max(words, key=lambda one: one.seen_at).raw if words else None
+
+
+def is_by_cancel(finding: Finding) -> bool:
     """Whether a receipt tells of the end that a cancel makes."""
     because = finding.because
     return because is not None and because.source == "end" and because.signal in _ENDS

@@ -10,12 +10,13 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from crystalmath.domain.budget import TokenBucket
 from crystalmath.domain.evidence import Observation, is_same
 from crystalmath.domain.polling import interval_s
 from crystalmath.domain.states import JobState
+from crystalmath.services.arrays.look import change_of_array, tasks_in_poll
 from crystalmath.services.cluster_look import Looked, change_of, in_poll
 from crystalmath.services.cluster_steps import watched
 from crystalmath.services.ports_cluster import (
@@ -39,6 +40,11 @@ SPARE_FOR_POLLS: Final = 4
 """Questions about single jobs leave so many: a poll asks for all of them."""
 COMMIT_AT_ONCE: Final = 500
 """Jobs in one transaction: a poll in which thousands change must not hold up all other writers."""
+CORRECT_FOR_S: Final = 7 * 86_400.0
+CORRECT_AT_ONCE: Final = 200
+"""Ends by the scheduler's words alone that a user's look asks for again: the newest of a week."""
+DETAILS_AT_ONCE: Final = 5
+"""Jobs that the controller is asked for one by one, where nothing else tells."""
 _NEVER: Final = -1e12
 
 
@@ -78,6 +84,7 @@ class Polls:
         self._quiet_since = 0.0
         self._history_at = _NEVER
         self._calm: dict[int, tuple[int, Observation]] = {}
+        self._history_trouble: str | None = None
         self.last_poll: QueuePoll | None = None
         self.last_good: QueuePoll | None = None
 
@@ -142,7 +149,8 @@ class Polls:
         tracked = store.tracked(name, TRACKED)
         rows = store.remote_rows(name, ("LOST",), due=None if wide else self._clock())
         if wide:
-            rows += store.ended_on_words(name)
+            since = self._clock() - CORRECT_FOR_S
+            rows += store.ended_on_words(name, since, CORRECT_AT_ONCE)
         poll = runner.queue(store.next_poll())
         self.last_poll = poll
         if not poll.complete:
@@ -196,32 +204,66 @@ class Polls:
         by_user: bool,
     ) -> list[JobChange]:
         before = self._store.evidence_of(known)
-        new = {job_id: list(in_poll(remote, poll)) for job_id, (_, remote) in known.items()}
-        gone = [
-            watched(*known[job_id])
-            for job_id, seen in new.items()
-            if seen and seen[0].phase not in ("waiting", "running")
-        ]
+        arrays = self._store.tasks_of([i for i, (_, remote) in known.items() if remote.array])
+        new = {
+            job_id: tasks_in_poll(remote, poll, arrays[job_id])
+            if job_id in arrays
+            else list(in_poll(remote, poll))
+            for job_id, (_, remote) in known.items()
+        }
+
+        def asked(phases: Callable[[Observation], bool]) -> list[Watched]:
+            """Jobs of which the poll says such a thing; of an array its tasks."""
+            found = []
+            for job_id, seen in new.items():
+                such = [one for one in seen if one.source == "squeue" and phases(one)]
+                tasks = [one.task for one in such if one.task is not None]
+                if such:
+                    found.append(watched(*known[job_id], tasks if job_id in arrays else None))
+            return found
+
+        gone = asked(lambda one: one.phase not in ("waiting", "running"))
+        missing = asked(lambda one: one.phase == "absent")
         for job_id, left in (runner.receipts(gone) if gone else {}).items():
             new[job_id] += left
-        missing = [job for job in gone if new[job.job_id][0].phase == "absent"]
         for job_id, said in self._history(runner, missing, by_user=by_user).items():
             new[job_id] += said
-        offset_s = runner.facts().clock_offset_s
+        for job_id, told in self._details(runner, missing, new).items():
+            new[job_id] += told
+        offset_s, now = runner.facts().clock_offset_s, self._clock()
         changes = []
         for job_id, (row, remote) in known.items():
-            change = change_of(
-                Looked(row, remote, before[job_id], new[job_id]), self._clock(), offset_s
+            looked = Looked(row, remote, before[job_id], new[job_id])
+            change = (
+                change_of_array(looked, arrays[job_id], now, offset_s)
+                if job_id in arrays
+                else change_of(looked, now, offset_s)
             )
             if change is not None:
                 changes.append(change)
-            elif new[job_id] and new[job_id][0].phase in ("waiting", "running"):
+            elif job_id not in arrays and _is_calm(new[job_id]):
                 self._calm[job_id] = (row["rev"], new[job_id][0])
         return changes
 
+    def _details(
+        self,
+        runner: ClusterRunner,
+        missing: Sequence[Watched],
+        new: Mapping[int, Sequence[Observation]],
+    ) -> dict[int, list[Observation]]:
+        """Ask the controller about jobs of which neither accounting nor receipts tell."""
+        if self._history_trouble is None:
+            return {}
+        found: dict[int, list[Observation]] = {}
+        for job in missing:
+            untold = all(seen.source in ("squeue", "start") for seen in new[job.job_id])
+            if untold and len(found) < DETAILS_AT_ONCE and self.may_ask(by_user=False):
+                found[job.job_id] = runner.details(job)
+        return found
+
     def _history(
         self, runner: ClusterRunner, jobs: Sequence[Watched], *, by_user: bool
-    ) -> dict[int, list[Any]]:
+    ) -> dict[int, list[Observation]]:
         """Ask the accounting about jobs that squeue misses: at most once a minute by itself."""
         now = self._clock()
         is_early = now - self._history_at < self._history_every_s
@@ -232,6 +274,7 @@ class Polls:
             return {}
         self._history_at = now
         found, trouble = runner.history(jobs[: allowed * IDS_PER_QUESTION])
+        self._history_trouble = trouble
         if trouble is not None:
             log.info("the accounting says nothing", extra={"said": trouble})
         return found
@@ -270,3 +313,8 @@ def bucket(budget: Mapping[str, float] | None, reserve: float) -> TokenBucket:
 def _is_looked_at(row: Row, remotes: Mapping[int, RemoteJob]) -> bool:
     remote = remotes.get(row["id"])
     return remote is not None and remote.scheduler_id is not None
+
+
+def _is_calm(seen: Sequence[Observation]) -> bool:
+    """Whether the latest poll says of a job only that it waits or runs."""
+    return bool(seen) and seen[0].phase in ("waiting", "running")

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from crystalmath.domain.states import JobState
 from crystalmath.services.cluster_collect import Collecting
+from crystalmath.services.cluster_desk import work_of
 from crystalmath.services.cluster_key import job_name
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports_cluster import (
@@ -28,7 +29,6 @@ from crystalmath.services.ports_cluster import (
     Unknown,
     Wait,
     Watched,
-    Work,
 )
 from crystalmath.services.ports_store import Move, Row, Store
 from crystalmath.services.postponing import postponement
@@ -70,7 +70,7 @@ class ClusterSteps:
                 raise
             self._refused(row, "input_rejected", *gone)
             return
-        work = Work(row["uuid"], row["name"], prepared.argv, prepared.env, documents.resources)
+        work = work_of(row["uuid"], row["name"], prepared, documents.resources)
         directory = self.runner.stage(
             Staging(work, self.directories.path(row["uuid"]), prepared.files)
         )
@@ -258,8 +258,8 @@ class ClusterSteps:
         )
 
 
-def watched(row: Row, remote: RemoteJob) -> Watched:
-    """A job as the runner is asked for it."""
+def watched(row: Row, remote: RemoteJob, tasks: Sequence[int] | None = None) -> Watched:
+    """A job, or tasks of it, as the runner is asked for it."""
     begun = remote.handed_over_at
     return Watched(
         job_id=row["id"],
@@ -268,6 +268,7 @@ def watched(row: Row, remote: RemoteJob) -> Watched:
         directory=str(remote.directory or ""),
         cluster=remote.scheduler_cluster,
         since=None if begun is None else begun - SINCE_SLACK_S,
+        tasks=None if tasks is None else tuple(tasks),
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Protocol
 
 from pydantic import ValidationError
 
+from crystalmath.contract.cluster_login import LoginParams, LoginResult
 from crystalmath.contract.clusters import (
     AcceptHostKeyParams,
     ClusterFields,
@@ -15,16 +17,26 @@ from crystalmath.contract.clusters import (
     ClusterReport,
     ClustersMeta,
     ClusterView,
+    ConnectionView,
     CreateClusterParams,
     HostKeyView,
     Removed,
     UpdateClusterParams,
 )
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
-from crystalmath.errors import Conflict, DatabaseError, InvalidParams, NotFound, SshError
+from crystalmath.errors import (
+    Conflict,
+    DatabaseError,
+    InvalidParams,
+    NotFound,
+    NotImplementedYet,
+    SshError,
+)
 from crystalmath.services.cluster_lanes import Lanes
-from crystalmath.services.job_view import rfc3339
+from crystalmath.services.cluster_logins import Dialogues
+from crystalmath.services.cluster_view import view
 from crystalmath.services.ports_cluster import Cluster, ClusterRecord, ClusterStore
+from crystalmath.services.ports_shell import Ask
 
 _CLEARED_TO_DEFAULT: Final = (
     "setup_commands", "codes", "launcher", "shell", "min_poll_s", "max_retrieve_mib",
@@ -38,8 +50,22 @@ class Ways(Protocol):
     def accept_host_key(self, record: ClusterRecord, fingerprint: str) -> HostKeyView:
         """Store the key that is offered now, if it has this fingerprint."""
 
+    def login(self, record: ClusterRecord, ask: Ask) -> None:
+        """Connect, with a person to answer.
+
+        Raises
+        ------
+        SshError, InvalidParams, NotImplementedYet
+        """
+
+    def connection(self, record: ClusterRecord) -> ConnectionView | None:
+        """How the connection does; asks the host nothing."""
+
     def reset(self, record: ClusterRecord) -> None:
         """Forget refusals and back-off: the user has changed something."""
+
+    def changed(self, before: ClusterRecord, after: ClusterRecord | None) -> None:
+        """The record is another one, or gone: what was answered on its way is forgotten."""
 
 
 class Examiner(Protocol):
@@ -69,17 +95,18 @@ class ClustersService:
         self._ways = parts.ways
         self._examine = parts.examine
         self._clock = parts.clock
+        self._dialogues = Dialogues(parts.ways.login)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: NoParams) -> Listing[ClusterView, ClustersMeta]:
         """List the clusters, by name."""
-        found = [view(cluster) for cluster in self._store.clusters()]
+        found = [self._view(cluster) for cluster in self._store.clusters()]
         return Listing(data=found, meta=ClustersMeta(total=len(found)))
 
     @rpc(errors=(NotFound, DatabaseError), read_only=True)
     def get(self, params: ClusterIdParams) -> ClusterView:
         """Tell everything about one cluster."""
-        return view(self._store.cluster(params.id))
+        return self._view(self._store.cluster(params.id))
 
     @rpc(errors=(Conflict, DatabaseError))
     def create(self, params: CreateClusterParams) -> ClusterView:
@@ -89,7 +116,7 @@ class ClustersService:
         gets in.
         """
         record = record_of(params)
-        return view(self._store.create_cluster(record, self._clock()))
+        return view(self._store.create_cluster(record, self._clock()), None, warnings_of(record))
 
     @rpc(errors=(NotFound, Conflict, DatabaseError))
     def update(self, params: UpdateClusterParams) -> ClusterView:
@@ -100,8 +127,9 @@ class ClustersService:
         cluster = self._store.cluster(params.id)
         merged = merge(cluster.record, params)
         changed = self._store.change_cluster(cluster.id, merged, self._clock())
+        self._ways.changed(cluster.record, merged)
         self._lanes.wake()
-        return view(changed)
+        return view(changed, self._ways.connection(merged), warnings_of(merged))
 
     @rpc(errors=(NotFound, Conflict, DatabaseError))
     def delete(self, params: ClusterIdParams) -> Removed:
@@ -109,6 +137,8 @@ class ClustersService:
         cluster = self._store.cluster(params.id)
         self._store.delete_cluster(cluster.id)
         self._lanes.forget(cluster.id)
+        self._dialogues.forget(cluster.id)
+        self._ways.changed(cluster.record, None)
         return Removed(id=cluster.id, name=cluster.record.name)
 
     @rpc(errors=(NotFound, DatabaseError), lane="net", deadline_s=40.0)
@@ -144,6 +174,46 @@ class ClustersService:
         self._lanes.lane(cluster.id).wake(by_user=True)
         return accepted
 
+    @rpc(
+        errors=(NotFound, InvalidParams, NotImplementedYet, SshError, DatabaseError),
+        lane="net",
+        deadline_s=75.0,
+    )
+    def login(self, params: LoginParams, call: Call) -> LoginResult:
+        """Log in with what only a person knows: a passphrase, a password, the answer to a host.
+
+        A dialogue: what is asked comes back as ``prompts``, and is answered by a call with
+        ``dialogue`` and ``answers`` on the same connection within two minutes. Answers stay in the
+        memory of this daemon, which connects again with them until it ends or the way to the
+        cluster is changed. One that is refused ends the dialogue, and nothing is tried again.
+        """
+        cluster = self._store.cluster(params.id)
+        try:
+            if params.dialogue is None:
+                said = self._dialogues.begin(cluster, call)
+            elif params.give_up:
+                return self._dialogues.give_up(params.dialogue, cluster, call)
+            else:
+                answers = params.answers or []
+                said = self._dialogues.answer(params.dialogue, cluster, answers, call)
+        except SshError as error:
+            self._store.set_health(cluster.id, last_error=error.message)
+            raise
+        if said.done:
+            self._store.set_health(cluster.id, last_error=None, unreachable_since=None)
+            self._lanes.lane(cluster.id).wake(by_user=True)
+        return said
+
+    def _view(self, cluster: Cluster) -> ClusterView:
+        return view(cluster, self._ways.connection(cluster.record))
+
+
+def warnings_of(record: ClusterRecord) -> Sequence[str]:
+    """What looks wrong in a description, and may still be meant."""
+    if record.key_file is None or Path(record.key_file).expanduser().is_file():
+        return []
+    return [f"`key_file`: there is no file {record.key_file} on this machine; ssh does without it"]
+
 
 def record_of(params: ClusterFields) -> ClusterRecord:
     """The model of the wire → the record of the services."""
@@ -175,23 +245,3 @@ def merge(record: ClusterRecord, params: UpdateClusterParams) -> ClusterRecord:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or None
         raise InvalidParams(f"{field} cannot be cleared", field=field) from error
-
-
-def view(cluster: Cluster) -> ClusterView:
-    """A cluster as clients see it."""
-    record: dict[str, Any] = {
-        f.name: getattr(cluster.record, f.name) for f in fields(ClusterRecord)
-    }
-    record["setup_commands"] = [*cluster.record.setup_commands]
-    status = "error" if cluster.last_error else "active"
-    if cluster.polled_at is None and not cluster.probe and not cluster.last_error:
-        status = "inactive"
-    return ClusterView(
-        **record,
-        id=cluster.id,
-        status=status,
-        last_error=cluster.last_error,
-        unreachable_since=rfc3339(cluster.unreachable_since),
-        polled_at=rfc3339(cluster.polled_at),
-        probe=dict(cluster.probe),
-    )

@@ -3,22 +3,65 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from crystalmath.contract.codes import CodeInfo, CodesMeta, ReadOutputParams, ReadOutputResult
+from crystalmath.contract.codes import (
+    CodeInfo,
+    CodesMeta,
+    LintFinding,
+    LintMeta,
+    LintParams,
+    ReadOutputParams,
+    ReadOutputResult,
+)
 from crystalmath.contract.rpc import Listing, NoParams, rpc
-from crystalmath.errors import InputRejected, OutputUnreadable
+from crystalmath.errors import InputRejected, InvalidParams, OutputUnreadable
 from crystalmath.services.job_import import check_readable, chosen
 from crystalmath.services.ports import CodeAdapter, Reading
 
+LINT_S: Final = 50.0
+"""Seconds for one input, below the deadline of the method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linter:
+    """What judges the inputs of a code.
+
+    Attributes
+    ----------
+    ending
+        Of the files that are its inputs.
+    function
+        What a worker process runs, with ``path`` and ``text``; it returns findings.
+    """
+
+    ending: str
+    function: str
+
 
 class CodesService:
-    """The code adapters that were handed in."""
+    """The code adapters that were handed in.
 
-    def __init__(self, codes: Mapping[str, CodeAdapter]) -> None:
+    Parameters
+    ----------
+    linters
+        Code → what judges its inputs.
+    run
+        Runs a function in a worker process.
+    """
+
+    def __init__(
+        self,
+        codes: Mapping[str, CodeAdapter],
+        linters: Mapping[str, Linter] | None = None,
+        run: Callable[[str, Mapping[str, Any], float], Any] | None = None,
+    ) -> None:
         self._codes = codes
+        self._linters = linters or {}
+        self._run = run
 
     @rpc(read_only=True)
     def list(self, params: NoParams) -> Listing[CodeInfo, CodesMeta]:
@@ -41,6 +84,39 @@ class CodesService:
                 )
             )
         return Listing(data=rows, meta=CodesMeta(total=len(rows)))
+
+    @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
+    def lint(self, params: LintParams) -> Listing[LintFinding, LintMeta]:
+        """Find what is wrong with an input of a code, line by line, without a job."""
+        name = self._linter_of(params)
+        run = self._run
+        assert run is not None, "linters come with a way to run them"
+        given = {"path": params.path, "text": params.text}
+        rows = [
+            LintFinding(**finding) for finding in run(self._linters[name].function, given, LINT_S)
+        ]
+        errors = sum(row.severity == "error" for row in rows)
+        meta = LintMeta(code=name, errors=errors, warnings=len(rows) - errors)
+        return Listing(data=rows, meta=meta)
+
+    def _linter_of(self, params: LintParams) -> str:
+        known = ", ".join(sorted(self._linters))
+        if params.code is not None:
+            if params.code not in self._linters:
+                raise InvalidParams(
+                    f"inputs of {params.code} are not linted",
+                    hint=f"inputs of {known} are; a dry run of `jobs.submit` checks others",
+                    field="code",
+                )
+            return params.code
+        for name, linter in self._linters.items():
+            if params.path is None or Path(params.path).suffix.lower() == linter.ending:
+                return name
+        raise InvalidParams(
+            f"the name {Path(params.path or '').name!r} does not say whose input it is",
+            hint=f"give `code`: {known}",
+            field="code",
+        )
 
     @rpc(errors=(InputRejected, OutputUnreadable), read_only=True, deadline_s=120.0)
     def read_output(self, params: ReadOutputParams) -> ReadOutputResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,11 +31,16 @@ class DiagnosisService:
     directories: JobDirectories
     database: Path
     cores: int
+    clusters: Callable[[], list[Check]] = list
 
     @rpc(lane="db", read_only=True, deadline_s=60.0, wire_name="system.doctor")
     def doctor(self, params: NoParams) -> DoctorResult:
-        """Check daemon, paths, database, disk and codes, each on its own."""
+        """Check daemon, database, disk, codes and clusters, each on its own.
+
+        No cluster is asked: what is said of it is what was last seen.
+        """
         checks = [self._daemon(), self._database(), self._disk(), *self._codes()]
+        checks += self._clusters()
         return DoctorResult(ok=all(check.ok for check in checks), checks=checks)
 
     @rpc(
@@ -46,7 +51,11 @@ class DiagnosisService:
         wire_name="system.usage",
     )
     def usage(self, params: NoParams, call: Call) -> UsageResult:
-        """Add up the disk space of the jobs and their core-hours on this machine."""
+        """Add up the disk space of the jobs, and their core-hours by cluster.
+
+        Core-hours are those that a scheduler has accounted, or that the job's own receipt tells;
+        where neither is known the time from start to end counts, with the cores asked for.
+        """
         rows: list[UsageRow] = []
         for entry in os.scandir(self.directories.root):
             call.check()
@@ -62,7 +71,10 @@ class DiagnosisService:
             database_bytes=database,
             free_bytes=shutil.disk_usage(self.directories.root).free,
             largest=rows[:_LARGEST],
-            core_hours={"local": self.store.core_seconds() / 3600},
+            core_hours={
+                cluster or "local": round(seconds / 3600, 6)
+                for cluster, seconds in ({None: 0.0} | self.store.core_seconds()).items()
+            },
         )
 
     def _daemon(self) -> Check:
@@ -96,6 +108,12 @@ class DiagnosisService:
             detail=f"{free / 1024**3:.1f} GiB free for jobs",
             hint="delete jobs with their files, or give another data directory" if low else None,
         )
+
+    def _clusters(self) -> list[Check]:
+        try:
+            return self.clusters()
+        except DatabaseError as error:
+            return [Check(name="clusters", ok=False, detail=error.message, hint=error.hint)]
 
     def _codes(self) -> list[Check]:
         found = []

@@ -25,7 +25,8 @@ from crystalmath.services.ports import (
     StructureData,
 )
 from crystalmath.services.ports_store import Row, Store
-from crystalmath.services.submission import decode_prepared, decode_structure
+from crystalmath.services.structure_in import decode_structure
+from crystalmath.services.submission import decode_prepared
 
 MAX_COMPARED_BYTES: Final = 8 * 1024**2
 
@@ -71,6 +72,11 @@ def onward(
     """
     row = store.row(params.id)
     _check_state(row)
+    if store.tasks(params.id):
+        raise IllegalTransition(
+            f"job {params.id} is a job array, and each of its tasks stopped at a place of its own",
+            hint="run the tasks again that did not complete: `jobs.rerun` with `failed_tasks`",
+        )
     documents = store.documents(params.id)
     submission = dict(documents.submission)
     known = submission.pop("structure_data")

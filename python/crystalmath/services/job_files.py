@@ -7,6 +7,7 @@ directory. No database here.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from crystalmath.contract.jobs import FileEntry
+from crystalmath.domain.states import JobState
+from crystalmath.domain.task_list import render_tasks
 from crystalmath.errors import InvalidParams, NotFound
+from crystalmath.services.ports_tasks import FOLDER, TaskRecord, task_folder
 
 MAX_FILES = 10_000
 LOG_FILES = {"stdout": "stdout.log", "stderr": "stderr.log", "scheduler": ".cm/supervisor.log"}
@@ -24,6 +28,7 @@ LOG_FILES = {"stdout": "stdout.log", "stderr": "stderr.log", "scheduler": ".cm/s
 REMOTE_LOG_FILES = {**LOG_FILES, "scheduler": "scheduler.log"}
 """The same for jobs on a cluster, whose scheduler writes a log of its own."""
 _BLOCK = 65536
+_IN_TASK = re.compile(rf"^{FOLDER}/\d+/")
 
 Kind = Literal["input", "output", "log", "internal"]
 
@@ -41,6 +46,29 @@ class Piece:
 def log_files(row: Mapping[str, Any]) -> Mapping[str, str]:
     """Which file each stream of a job is in."""
     return LOG_FILES if row["cluster"] is None else REMOTE_LOG_FILES
+
+
+def task_log(
+    tasks: Mapping[int, TaskRecord], job_id: int, task: int | None
+) -> tuple[str, JobState | None]:
+    """Folder of the logs that are meant, with its slash, and the state of the task.
+
+    Raises
+    ------
+    InvalidParams
+        A job array has no log of its own, other jobs have no tasks, and this one is not there.
+    """
+    if task is None and not tasks:
+        return "", None
+    there = f"it has {render_tasks(tasks)}" if tasks else "leave `task` out"
+    if task is None:
+        said = f"job {job_id} is a job array, and each of its tasks has its own logs"
+        raise InvalidParams(said, field="task", hint=f"say which with `task`: {there}")
+    if not tasks:
+        raise InvalidParams(f"job {job_id} is no job array", field="task", hint=there)
+    if task not in tasks:
+        raise InvalidParams(f"job {job_id} has no task {task}", field="task", hint=there)
+    return f"{task_folder(task)}/", tasks[task].state
 
 
 def is_gone(directory: Path, provenance: Mapping[str, Any]) -> bool:
@@ -152,6 +180,7 @@ def list_files(directory: Path, inputs: Collection[str]) -> tuple[list[FileEntry
 
 
 def _kind(relative: str, inputs: Collection[str]) -> Kind:
+    relative = _IN_TASK.sub("", relative)
     if relative.startswith(".cm/"):
         return "internal"
     if relative in inputs:

@@ -6,11 +6,14 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from crystalmath.domain.states import JobState
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_store import SUMMARY_COLUMNS
+from crystalmath.services.ports_tasks import TaskRecord, Used, task_folder
 
 
 def rfc3339(seconds: float | None) -> str | None:
@@ -97,6 +100,39 @@ def summary(row: Sequence[Any]) -> dict[str, Any]:
         "tags": [] if tags == "[]" else json.loads(tags),
         "rev": rev,
     }
+
+
+def task_of(task: TaskRecord, job_state: JobState) -> dict[str, Any]:
+    """A task of an array → the wire shape of ``TaskView``.
+
+    Until the scheduler has been seen to have it, a task is in the state of its job.
+    """
+    values = asdict(task)
+    for name in ("end", "cancel_asked", "rests_on_words"):
+        del values[name]
+    values["max_rss_mib"] = _mib(values.pop("max_rss_kib"))
+    for name in ("started_at", "finished_at"):
+        values[name] = rfc3339(values[name])
+    state = job_state if task.state == "CREATED" else task.state
+    return {**values, "state": state, "directory": task_folder(task.task)}
+
+
+def usage_of(used: Used | None) -> dict[str, Any] | None:
+    """What a job used → the wire shape of ``UsageView``."""
+    if used is None:
+        return None
+    return {
+        "cpu_s": used.cpu_s,
+        "max_rss_mib": _mib(used.max_rss_kib),
+        "elapsed_s": used.elapsed_s,
+        "n_cpus": used.n_cpus,
+        "core_hours": None if used.core_s is None else used.core_s / 3600,
+        "source": used.source,
+    }
+
+
+def _mib(kib: float | None) -> float | None:
+    return None if kib is None else round(kib / 1024, 3)
 
 
 def event_of(line: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crystalmath.contract.job_tasks import TaskView
 from crystalmath.contract.jobs import (
     CancelJobsParams,
     ContinueParams,
@@ -177,6 +178,8 @@ class JobsService:
             after=list(known.parents),
             rerun_of=row["rerun_of"],
             attempt=row["attempt"],
+            tasks=[TaskView(**job_view.task_of(task, row["state"])) for task in known.tasks],
+            usage=job_view.usage_of(known.used),
             plumbing={
                 "tries": row["tries"],
                 "last_error": row["last_error"],
@@ -200,10 +203,11 @@ class JobsService:
 
     @rpc(errors=(NotFound, InputRejected, DatabaseError), read_only=True)
     def log(self, params: LogParams) -> LogResult:
-        """Read a job's log by byte offset, or its last lines."""
+        """Read a job's log by byte offset, or its last lines; of a job array that of one task."""
         row = self._store.row(params.id)
-        relative = self._log_path(row, params.stream)
-        ended = row["state"] in TERMINAL
+        folder, state = job_files.task_log(self._store.tasks(params.id), params.id, params.task)
+        relative = folder + self._log_path(row, params.stream)
+        ended = row["state"] in TERMINAL or state in TERMINAL
         try:
             with job_files.open_inside(self._directory(row), relative) as descriptor:
                 if params.tail is not None:

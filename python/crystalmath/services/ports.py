@@ -106,6 +106,9 @@ class Prepared:
         that was taken in: it has ended already, and nothing is run.
     output
         Name of the program's main output file in the job directory, when it is not stdout.
+    starts_processes
+        The program starts the processes of a parallel job itself: on a cluster the job script adds
+        no launcher but names it in ``CRYSTALMATH_LAUNCHER``, and passes its warning on.
     """
 
     task: str
@@ -118,6 +121,7 @@ class Prepared:
     n_atoms: int | None = None
     output: str | None = None
     warnings: tuple[str, ...] = ()
+    starts_processes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,14 @@ from typing import Any, Final, Literal, Protocol
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.domain.states import JobState
+from crystalmath.domain.task_list import TaskList
 from crystalmath.services.ports import EndReceipt, InputFile
 from crystalmath.services.ports_shell import Got, ShellFacts
 from crystalmath.services.ports_store import Move, NewJob, Row
+from crystalmath.services.ports_tasks import Account, TaskRecord, Used
+
+LAUNCHER_VARIABLE = "CRYSTALMATH_LAUNCHER"
+"""Tells a program that starts its processes itself what to put before each; empty for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class RemoteJob:
         Since when nobody knows whether the scheduler has it.
     end
         How it ended, as far as scheduler and receipt say.
+    array
+        The tasks of a job array, as sbatch was asked for them.
     """
 
     job_id: int
@@ -98,6 +105,8 @@ class RemoteJob:
     collected: bool = False
     lost_at: float | None = None
     end: Mapping[str, Any] = field(default_factory=dict)
+    array: str | None = None
+    usage_asked_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +119,25 @@ class JobChange:
         In this order; if the first finds the job elsewhere, nothing of the change is done.
     remote
         Columns of ``remote_jobs``.
+    tasks
+        Of a job array: task → columns of its row.
     """
 
     job_id: int
     moves: tuple[Move, ...] = ()
     remote: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[Observation, ...] = ()
+    tasks: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class ClusterChanges(Protocol):
+    """Who wants to know what becomes of clusters; implemented by ``services.cluster_view``."""
+
+    def changed(self, cluster: Cluster) -> None:
+        """Called after each commit, in the order of the commits; never waits, never raises."""
+
+    def removed(self, cluster: Cluster) -> None:
+        """The same of one that is forgotten."""
 
 
 class ClusterStore(Protocol):
@@ -168,8 +190,20 @@ class ClusterStore(Protocol):
     def jobs_of(self, cluster_id: int, scheduler_ids: Iterable[int]) -> dict[int, int]:
         """The scheduler's number → ours, of the jobs that are known; the newest of each."""
 
-    def ended_on_words(self, name: str) -> list[Row]:
-        """FAILED and CANCELLED jobs of a cluster whose end rests on the scheduler's words alone."""
+    def ended_on_words(self, name: str, since: float, limit: int) -> list[Row]:
+        """The newest jobs that FAILED or were CANCELLED by the scheduler's words alone."""
+
+    def tasks_of(self, job_ids: Iterable[int]) -> dict[int, dict[int, TaskRecord]]:
+        """The tasks of job arrays, by job and number."""
+
+    def unaccounted(self, name: str, ended_before: float, limit: int) -> list[Row]:
+        """The oldest ended jobs of a cluster whose usage nobody has asked for."""
+
+    def record_accounts(self, accounts: Mapping[int, Account], now: float) -> None:
+        """What the accounting has told of ended jobs; it is asked once."""
+
+    def fold_evidence(self, ended_before: float, limit: int) -> int:
+        """Make one line of history of the evidence of jobs that ended before."""
 
     def uncollected(self, name: str, limit: int, due: float) -> list[Row]:
         """CANCELLED jobs of a cluster whose files are still there, and whose next try is due."""
@@ -197,6 +231,8 @@ class Work:
         The code's program, without a launcher.
     resources
         The fields of ``contract.jobs.Resources``.
+    starts_processes
+        See ``Prepared``.
     """
 
     uuid: str
@@ -204,6 +240,7 @@ class Work:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     resources: Mapping[str, Any]
+    starts_processes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +306,13 @@ CancelOutcome = Literal["asked", "already_ending", "not_done"]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A job that a poll asks for."""
+    """A job that a poll asks for.
+
+    Attributes
+    ----------
+    tasks
+        Of a job array: the tasks that are asked for; what is seen of one names it.
+    """
 
     job_id: int
     scheduler_id: int
@@ -277,6 +320,7 @@ class Watched:
     directory: str
     cluster: str | None = None
     since: float | None = None
+    tasks: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +333,8 @@ class QueuePoll:
         What is neither in ``seen`` nor in ``unsure`` is absent.
     seen
         Scheduler's id → what it says of the job (all tasks of an array together).
+    tasks
+        Scheduler's id of an array → what it says of tasks, each with those that it is about.
     unsure
         Ids whose rows could not be understood.
     rows
@@ -299,6 +345,7 @@ class QueuePoll:
     at: float
     number: int
     seen: Mapping[int, Observation] = field(default_factory=dict)
+    tasks: Mapping[int, Sequence[tuple[TaskList, Observation]]] = field(default_factory=dict)
     unsure: frozenset[int] = frozenset()
     rows: Sequence[Mapping[str, Any]] = ()
     rejects: int = 0
@@ -368,6 +415,15 @@ class ClusterRunner(Protocol):
 
     def receipts(self, jobs: Sequence[Watched]) -> dict[int, list[Observation]]:
         """What the jobs have left in their directories: our job id → observations."""
+
+    def usage(self, jobs: Sequence[Watched]) -> dict[int, dict[int | None, Used]] | None:
+        """What ended jobs used: our job id → task (None: no array) → usage; None: ask later."""
+
+    def survey(self) -> Mapping[str, Any]:
+        """The fields of ``contract.clusters.SchedulerView``; empty when nobody tells."""
+
+    def details(self, job: Watched) -> list[Observation]:
+        """What the scheduler's controller knows of one job; empty when it knows it no more."""
 
     def cancel(self, jobs: Sequence[Watched]) -> dict[int, CancelOutcome]:
         """Ask the scheduler to end jobs: our job id → what it said."""

@@ -15,6 +15,27 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What a host, or the file of a key, wants to know of a person who logs in.
+
+    Attributes
+    ----------
+    host
+        The host that asks, or that the key is for.
+    secret
+        The answer is not shown while it is typed.
+    """
+
+    host: str
+    text: str
+    secret: bool = True
+
+
+Ask = Callable[[Sequence[Question]], Sequence[str]]
+"""Asks a person: one answer for each question. Raises ``Cancelled`` when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """The end of one command.
 
@@ -26,6 +47,9 @@ class Ran:
         Both streams came to their end and nothing was dropped.
     noise
         What came before the command's own output: banners, messages of start-up files.
+    ended_in_setup
+        The shell has come to its end among the lines that run before the command, which was never
+        begun.
     """
 
     rc: int | None
@@ -34,6 +58,7 @@ class Ran:
     complete: bool = True
     seconds: float = 0.0
     noise: bytes = b""
+    ended_in_setup: bool = False
 
     def out_text(self) -> str:
         """Standard output; bytes that are no UTF-8 are replaced."""

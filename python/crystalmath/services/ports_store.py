@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from crystalmath.domain.states import JobState
+from crystalmath.services.ports_tasks import TaskRecord, Used
 
 Row = Mapping[str, Any]
 
@@ -38,6 +39,8 @@ class NewJob:
     request_sha256: str = ""
     remote: Mapping[str, Any] | None = None
     """Columns of ``remote_jobs``, for a job on a cluster."""
+    tasks: tuple[int, ...] = ()
+    """Numbers of the tasks of a job array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,8 @@ class Everything:
     documents: Documents
     events: Sequence[Row]
     parents: Sequence[int]
+    tasks: Sequence[TaskRecord] = ()
+    used: Used | None = None
 
 
 class Store(Protocol):
@@ -213,8 +218,14 @@ class Store(Protocol):
     def counts(self) -> dict[str, int]:
         """Number of jobs by state."""
 
-    def core_seconds(self) -> float:
-        """Cores asked for × seconds run, over all jobs that have started and ended."""
+    def core_seconds(self) -> dict[str | None, float]:
+        """Core-seconds of ended jobs by cluster; None: this machine."""
+
+    def record_usage(self, job_id: int, used: Used) -> None:
+        """Store what a job used; a later word replaces an earlier one."""
+
+    def tasks(self, job_id: int) -> Mapping[int, TaskRecord]:
+        """The tasks of a job array, by number; empty for other jobs."""
 
     def check(self) -> str | None:
         """What the database's own integrity check finds; None when it is good."""

@@ -128,8 +128,8 @@ class SlurmService:
         _may_ask(self._parts.lanes.lane(cluster.id), -(-len(ids) // IDS_PER_CANCEL))
         ours = self._ours(cluster, ids)
         for ident, job in ours.items():
-            if job is not None and ident.isdigit():
-                self._wish(job)
+            if job is not None:
+                self._wish(job, ident)
         said = runner.cancel_ids(ids)
         self._parts.lanes.wake()
         found = [
@@ -235,9 +235,15 @@ class SlurmService:
         known = self._store.jobs_of(cluster.id, bases.values())
         return {ident: known.get(base) for ident, base in bases.items()}
 
-    def _wish(self, job_id: int) -> None:
-        with suppress(IllegalTransition):  # it has ended
-            self._parts.ending.cancel(job_id)
+    def _wish(self, job_id: int, ident: str) -> None:
+        """Store the wish: of a whole job, or of a task of an array."""
+        if ident.isdigit():
+            with suppress(IllegalTransition):  # it has ended
+                self._parts.ending.cancel(job_id)
+            return
+        _, _, task = ident.partition("_")
+        if task.isdigit():
+            self._store.commit([JobChange(job_id, tasks={int(task): {"cancel_asked": 1}})])
 
     def _age_s(self, poll: QueuePoll) -> float:
         return max(0.0, self._parts.clock() - poll.at)

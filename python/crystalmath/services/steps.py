@@ -22,6 +22,7 @@ from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.leftovers import left_behind
 from crystalmath.services.ports import (
     CodeAdapter,
+    EndReceipt,
     Launch,
     Observation,
     Prepared,
@@ -30,7 +31,7 @@ from crystalmath.services.ports import (
 )
 from crystalmath.services.ports_store import Documents, Move, Row, Store
 from crystalmath.services.submission import decode_prepared
-from crystalmath.services.verdicts import judged, step_end
+from crystalmath.services.verdicts import judged, step_end, used_by
 
 LAUNCHED = "launched"
 """The scheduler's word for a job whose supervisor has taken it, until it is seen running."""
@@ -177,7 +178,12 @@ class Steps:
             verdict = self._read(row, adapter, directory)
         else:
             verdict = adapter.judge(directory, seen.end)
+        self._account(row, seen.end)
         self._judged(row, verdict, left_behind(seen.end))
+
+    def _account(self, row: Row, end: EndReceipt | None) -> None:
+        if used := used_by(end, self.store.documents(row["id"]).resources):
+            self.store.record_usage(row["id"], used)
 
     def cancel(self, row: Row, *, act: bool = True) -> None:
         """CANCELLING → CANCELLED when its end is seen; the real end wins.
@@ -344,14 +350,12 @@ class Steps:
         end = None if seen is None else seen.end
         changes: dict[str, Any] = {"progress_text": "cancelled"}
         if seen is not None:
-            changes |= {
-                "started_at": seen.t_start if end is None else end.t_start,
-                "finished_at": self.clock() if end is None else end.t_end,
-                "scheduler_state": "ended",
-            }
+            changes["scheduler_state"] = "ended"
+            changes["started_at"] = seen.t_start if end is None else end.t_start
+            changes["finished_at"] = self.clock() if end is None else end.t_end
         evidence = {} if end is None else {"receipt": asdict(end)}
-        noticed = left_behind(end)
-        documents = {}
+        noticed, documents = left_behind(end), {}
+        self._account(row, end)
         if noticed:
             known = self.store.documents(row["id"]).warnings
             documents["warnings_json"] = [*known, *noticed]

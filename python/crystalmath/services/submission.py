@@ -16,8 +16,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from crystalmath.contract.jobs import DryRun, DryRunFile, Resources, StructureIn, SubmitParams
-from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.contract.jobs import DryRun, DryRunFile, SubmitParams
+from crystalmath.contract.resources import Resources
+from crystalmath.domain.task_list import parse_array
+from crystalmath.errors import InvalidParams, NotImplementedYet
+from crystalmath.services import cluster_desk
 from crystalmath.services.cluster_desk import ClusterDesk
 from crystalmath.services.cluster_key import job_key
 from crystalmath.services.ports import (
@@ -29,7 +32,9 @@ from crystalmath.services.ports import (
     StructureReader,
 )
 from crystalmath.services.ports_cluster import Cluster
+from crystalmath.services.ports_materials import MaterialStore
 from crystalmath.services.ports_store import Documents, NewJob, Store
+from crystalmath.services.structure_in import StructureInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class Desk:
     reader: StructureReader
     cores: int
     cluster_desk: ClusterDesk | None = None
+    materials: MaterialStore | None = None
 
     def check(
         self,
@@ -85,7 +91,7 @@ class Desk:
         if files is None:
             files = _input_files(params)
         if structure is None and params.structure is not None:
-            structure = self.read_structure(params.structure)
+            structure = self.structures.read(params.structure)
         prepared = adapter.prepare(
             JobRequest(
                 name=params.name,
@@ -108,6 +114,8 @@ class Desk:
             prepared = replace(prepared, warnings=tuple(known))
         script = None
         if target is not None and self.cluster_desk is not None:
+            doubts = cluster_desk.doubts(target, params)
+            prepared = replace(prepared, warnings=(*prepared.warnings, *doubts))
             script = self.cluster_desk.preview(target, params, prepared)
         return Checked(params, structure, prepared, target, script)
 
@@ -142,39 +150,10 @@ class Desk:
                     hint="rerun that job first and name the new one",
                 )
 
-    def read_structure(self, wanted: StructureIn) -> StructureData:
-        """Read a structure of a request.
-
-        Raises
-        ------
-        InputRejected, NotImplementedYet
-        """
-        if wanted.material is not None:
-            raise NotImplementedYet(
-                "structures of search hits come with the materials providers",
-                field="structure.material",
-                hint="give a structure file by path",
-            )
-        if wanted.job is not None:
-            return self._structure_of(wanted.job)
-        return self.reader.read(path=wanted.path, text=wanted.text, format=wanted.format)
-
-    def _structure_of(self, job_id: int) -> StructureData:
-        try:
-            results = self.store.documents(job_id).results
-        except NotFound as error:
-            raise InvalidParams(f"there is no job {job_id}", field="structure.job") from error
-        final = results.get("structure")
-        if not isinstance(final, dict):
-            raise InvalidParams(
-                f"job {job_id} has no final structure",
-                field="structure.job",
-                hint="name a completed job that works on a structure",
-            )
-        return replace(
-            decode_structure({"formula": results.get("formula", ""), **final}),
-            source={"job": str(job_id), "kind": "final structure of a job"},
-        )
+    @property
+    def structures(self) -> StructureInputs:
+        """Finds the structures that requests name."""
+        return StructureInputs(self.store, self.reader, self.materials)
 
 
 def new_job(
@@ -237,7 +216,12 @@ def new_job(
         request_sha256=fingerprint(params),
         remote=None
         if checked.cluster is None
-        else {"cluster_id": checked.cluster.id, "key": job_key(key)},
+        else {
+            "cluster_id": checked.cluster.id,
+            "key": job_key(key),
+            "array": params.resources.array,
+        },
+        tasks=tuple(parse_array(params.resources.array)) if params.resources.array else (),
     )
 
 
@@ -262,20 +246,6 @@ def dry_run(checked: Checked) -> DryRun:
         formula=prepared.formula,
         n_atoms=prepared.n_atoms,
         warnings=list(prepared.warnings),
-    )
-
-
-def decode_structure(document: Mapping[str, Any]) -> StructureData:
-    """JSON form → value; the inverse of ``dataclasses.asdict``."""
-    lattice = document["lattice"]
-    return StructureData(
-        lattice=None if lattice is None else tuple(tuple(map(float, v)) for v in lattice),  # type: ignore[misc]
-        pbc=tuple(bool(p) for p in document["pbc"]),  # type: ignore[arg-type]
-        symbols=tuple(document["symbols"]),
-        positions=tuple(tuple(map(float, p)) for p in document["positions"]),  # type: ignore[misc]
-        formula=document["formula"],
-        source=dict(document.get("source", {})),
-        warnings=tuple(document.get("warnings", ())),
     )
 
 
@@ -317,6 +287,8 @@ def _check_runner(params: SubmitParams) -> None:
 
 
 _FOR_SCHEDULERS = (
+    "array",
+    "ntasks_per_node",
     "memory_per_cpu_mib",
     "partition",
     "account",

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from crystalmath.domain.states import JobState
-from crystalmath.services.ports import Verdict
+from crystalmath.services.ports import EndReceipt, Verdict
 from crystalmath.services.ports_store import Documents, Move, Row
+from crystalmath.services.ports_tasks import Used
 
 CALM: Final[Mapping[str, Any]] = {
     "tries": 0,
@@ -73,8 +74,12 @@ def changes_of(verdict: Verdict, row: Row) -> dict[str, Any]:
         status = "converged" if verdict.converged else "not_converged"
     elif not verdict.completed:
         status = "failed"
-    atoms, energy = row["n_atoms"], verdict.energy_ev
+    # Of some decks only the program's output says what the crystal is made of.
+    known = {name: verdict.results.get(name) for name in ("formula", "n_atoms")}
+    found = {name: value for name, value in known.items() if row[name] is None and value}
+    atoms, energy = row["n_atoms"] or found.get("n_atoms"), verdict.energy_ev
     return {
+        **found,
         "reason": verdict.reason,
         "message": verdict.message,
         "hint": verdict.hint,
@@ -85,3 +90,19 @@ def changes_of(verdict: Verdict, row: Row) -> dict[str, Any]:
         "progress_text": verdict.message or ("done" if verdict.completed else "failed"),
         "progress_fraction": 1.0 if verdict.completed else row["progress_fraction"],
     }
+
+
+def used_by(end: EndReceipt | None, resources: Mapping[str, Any]) -> Used | None:
+    """What a receipt tells of the usage of a job of this machine; None where it tells nothing."""
+    if end is None or end.cpu_s is None:
+        return None
+    n_cpus = int(resources.get("ntasks", 1)) * int(resources.get("cpus_per_task", 1))
+    elapsed_s = max(0.0, end.t_end - end.t_start)
+    return Used(
+        cpu_s=end.cpu_s,
+        max_rss_kib=end.max_rss_kib,
+        elapsed_s=elapsed_s,
+        n_cpus=n_cpus,
+        core_s=elapsed_s * n_cpus,
+        source="receipt",
+    )

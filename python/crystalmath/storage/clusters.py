@@ -7,7 +7,9 @@ all of them in the order of the commits.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from typing import Any, Final
 
@@ -28,9 +30,16 @@ from sqlalchemy import (
 from crystalmath.domain.evidence import Observation, filled
 from crystalmath.domain.states import TERMINAL, JobState
 from crystalmath.errors import Conflict, NotFound
-from crystalmath.services.ports_cluster import Cluster, ClusterRecord, JobChange, RemoteJob
+from crystalmath.services.ports_cluster import (
+    Cluster,
+    ClusterChanges,
+    ClusterRecord,
+    JobChange,
+    RemoteJob,
+)
 from crystalmath.services.ports_store import NewJob, Row
-from crystalmath.storage import queue
+from crystalmath.services.ports_tasks import Account, TaskRecord
+from crystalmath.storage import folding, queue, tasks
 from crystalmath.storage.engine import driver_of
 from crystalmath.storage.moves import apply_move, encode, write_columns
 from crystalmath.storage.store import JobStore, insert_job
@@ -45,13 +54,21 @@ _AT_ONCE: Final = 500
 """Ids in one question: SQLite takes a limited number of variables."""
 _UNFINISHED = jobs.c.state.not_in(sorted(TERMINAL))
 _NOT_FETCHED = (jobs.c.state == "CANCELLED") & (remote_jobs.c.collected == 0)
+_NOT_ACCOUNTED = (
+    jobs.c.state.in_(sorted(TERMINAL))
+    & jobs.c.finished_at.is_not(None)
+    & remote_jobs.c.usage_asked_at.is_(None)
+    & remote_jobs.c.scheduler_id.is_not(None)
+)
 
 
 class SqliteClusterStore:
     """Implements ``services.ports_cluster.ClusterStore``."""
 
-    def __init__(self, store: JobStore) -> None:
+    def __init__(self, store: JobStore, changes: ClusterChanges | None = None) -> None:
         self._store = store
+        self._changes = changes
+        self._telling = threading.Lock()
 
     def clusters(self) -> list[Cluster]:
         """See ``ClusterStore.clusters``."""
@@ -72,28 +89,35 @@ class SqliteClusterStore:
             "created_at": now,
             "updated_at": now,
         }
-        with self._store.writing() as (connection, _):
+        with self._committing() as (connection, told):
             _refuse_name(connection, record.name, None)
             stored = connection.execute(insert(clusters).values(values).returning(clusters))
-            return _cluster(stored.mappings().one())
+            told.append(_cluster(stored.mappings().one()))
+        return told[0]
 
     def change_cluster(self, cluster_id: int, record: ClusterRecord, now: float) -> Cluster:
         """See ``ClusterStore.change_cluster``."""
         values = {"name": record.name, "record_json": encode(asdict(record)), "updated_at": now}
-        with self._store.writing() as (connection, _):
-            before = _one(connection, cluster_id)
+        with self._committing() as (connection, told):
+            before = _one(connection, cluster_id).record
             _refuse_name(connection, record.name, cluster_id)
-            if record.name != before.record.name:
-                _refuse_in_use(connection, before.record.name, "renamed")
+            if record.name != before.name:
+                _refuse_in_use(connection, before.name, "renamed")
+            if record.kind != before.kind:
+                _refuse_in_use(connection, before.name, "made another kind")
             connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
-            return _one(connection, cluster_id)
+            told.append(_one(connection, cluster_id))
+        return told[0]
 
     def delete_cluster(self, cluster_id: int) -> None:
         """See ``ClusterStore.delete_cluster``."""
-        with self._store.writing() as (connection, _):
-            before = _one(connection, cluster_id)
-            _refuse_in_use(connection, before.record.name, "deleted")
-            connection.execute(delete(clusters).where(clusters.c.id == cluster_id))
+        with self._telling:
+            with self._store.writing() as (connection, _):
+                before = _one(connection, cluster_id)
+                _refuse_in_use(connection, before.record.name, "deleted")
+                connection.execute(delete(clusters).where(clusters.c.id == cluster_id))
+            if self._changes is not None:
+                self._changes.removed(before)
 
     def set_health(self, cluster_id: int, **columns: object) -> None:
         """See ``ClusterStore.set_health``."""
@@ -103,15 +127,31 @@ class SqliteClusterStore:
             )
             for name, value in columns.items()
         }
-        with self._store.writing() as (connection, _):
-            connection.execute(update(clusters).where(clusters.c.id == cluster_id).values(values))
+        changing = update(clusters).where(clusters.c.id == cluster_id).values(values)
+        with self._committing() as (connection, told):
+            rows = connection.execute(changing.returning(clusters)).mappings()
+            told += [_cluster(row) for row in rows]
+
+    @contextmanager
+    def _committing(self) -> Iterator[tuple[Connection, list[Cluster]]]:
+        """One transaction; what its body puts into the list is told when it is committed."""
+        told: list[Cluster] = []
+        # Held until it is told, so that the order is that of the commits.
+        with self._telling:
+            with self._store.writing() as (connection, _):
+                yield connection, told
+            if self._changes is not None:
+                for cluster in told:
+                    self._changes.changed(cluster)
 
     def busy_clusters(self) -> list[int]:
         """See ``ClusterStore.busy_clusters``."""
         wanted = (
             select(remote_jobs.c.cluster_id)
             .distinct()
-            .where(remote_jobs.c.job_id == jobs.c.id, or_(_UNFINISHED, _NOT_FETCHED))
+            .where(
+                remote_jobs.c.job_id == jobs.c.id, or_(_UNFINISHED, _NOT_FETCHED, _NOT_ACCOUNTED)
+            )
         )
         with self._store.reading() as connection:
             return sorted(int(row.cluster_id) for row in connection.execute(wanted))
@@ -188,12 +228,12 @@ class SqliteClusterStore:
                 found |= {int(there): int(here) for there, here in connection.execute(wanted)}
         return found
 
-    def ended_on_words(self, name: str) -> list[Row]:
+    def ended_on_words(self, name: str, since: float, limit: int) -> list[Row]:
         """See ``ClusterStore.ended_on_words``."""
         on_words = (remote_jobs.c.rests_on_words == 1) & remote_jobs.c.scheduler_id.is_not(None)
-        ended = jobs.c.state.in_(("FAILED", "CANCELLED"))
-        wanted = select(jobs).where(_of(name), ended, on_words).order_by(jobs.c.id)
-        return self._rows(wanted)
+        ended = jobs.c.state.in_(("FAILED", "CANCELLED")) & (jobs.c.finished_at >= since)
+        wanted = select(jobs).where(_of(name), ended, on_words).order_by(jobs.c.id.desc())
+        return self._rows(wanted.limit(limit))
 
     def uncollected(self, name: str, limit: int, due: float) -> list[Row]:
         """See ``ClusterStore.uncollected``."""
@@ -217,6 +257,34 @@ class SqliteClusterStore:
                     found[int(job_id)].append(Observation(**json.loads(document)))
         return found
 
+    def tasks_of(self, job_ids: Iterable[int]) -> dict[int, dict[int, TaskRecord]]:
+        """See ``ClusterStore.tasks_of``."""
+        ids = list(job_ids)
+        found: dict[int, dict[int, TaskRecord]] = {}
+        with self._store.reading() as connection:
+            for at in range(0, len(ids), _AT_ONCE):
+                found |= tasks.of_jobs(connection, ids[at : at + _AT_ONCE])
+        return found
+
+    def unaccounted(self, name: str, ended_before: float, limit: int) -> list[Row]:
+        """See ``ClusterStore.unaccounted``."""
+        wanted = select(jobs).where(_of(name), _NOT_ACCOUNTED, jobs.c.finished_at <= ended_before)
+        return self._rows(wanted.order_by(jobs.c.id).limit(limit))
+
+    def record_accounts(self, accounts: Mapping[int, Account], now: float) -> None:
+        """See ``ClusterStore.record_accounts``."""
+        with self._store.writing() as (connection, _):
+            for job_id, account in accounts.items():
+                _change_remote(connection, job_id, {"usage_asked_at": now})
+                if account.used is not None:
+                    tasks.record_usage(connection, job_id, account.used)
+                tasks.change(connection, job_id, account.tasks)
+
+    def fold_evidence(self, ended_before: float, limit: int) -> int:
+        """See ``ClusterStore.fold_evidence``."""
+        with self._store.writing() as (connection, _):
+            return folding.fold(connection, ended_before, limit)
+
     def next_poll(self) -> int:
         """See ``ClusterStore.next_poll``."""
         with self._store.writing() as (connection, _):
@@ -231,6 +299,7 @@ class SqliteClusterStore:
                     continue
                 if change.remote:
                     _change_remote(connection, change.job_id, change.remote)
+                tasks.change(connection, change.job_id, change.tasks)
                 if change.evidence:
                     seen = [evidence_values(change.job_id, one) for one in change.evidence]
                     driver_of(connection).executemany(_EVIDENCE, seen)

@@ -79,14 +79,6 @@ NEXT_TRY = select(func.min(jobs.c.next_try_at)).where(
 )
 
 
-def _asked(name: str) -> ColumnElement[int]:
+def asked(name: str) -> ColumnElement[int]:
+    """A count of a job's resources; 1 where none is stored."""
     return func.coalesce(func.json_extract(job_documents.c.resources_json, f"$.{name}"), 1)
-
-
-CORE_SECONDS = select(
-    func.sum((jobs.c.finished_at - jobs.c.started_at) * _asked("ntasks") * _asked("cpus_per_task"))
-).where(
-    job_documents.c.job_id == jobs.c.id,
-    jobs.c.started_at.is_not(None),
-    jobs.c.finished_at.is_not(None),
-)

@@ -23,7 +23,8 @@ from crystalmath.services.ports_store import (
     Query,
     Row,
 )
-from crystalmath.storage import listing, queue, reserve, single
+from crystalmath.services.ports_tasks import TaskRecord, Used
+from crystalmath.storage import listing, queue, reserve, single, tasks
 from crystalmath.storage.engine import (
     database_errors,
     driver_of,
@@ -175,6 +176,11 @@ class JobStore:
         with self.reading() as connection:
             return _documents(connection, job_id)
 
+    def tasks(self, job_id: int) -> dict[int, TaskRecord]:
+        """See ``Store.tasks``."""
+        with self.reading() as connection:
+            return tasks.of_jobs(connection, [job_id]).get(job_id, {})
+
     def events(self, job_id: int) -> list[Row]:
         """See ``Store.events``."""
         with self.reading() as connection:
@@ -188,7 +194,9 @@ class JobStore:
             events = _events(connection, job_id)
             found = connection.execute(single.PARENTS, {"id": job_id})
             parents = [int(parent.parent_id) for parent in found]
-        return Everything(row, documents, events, parents)
+            own = tasks.of_jobs(connection, [job_id]).get(job_id, {})
+            used = tasks.usage_of(connection, job_id)
+        return Everything(row, documents, events, parents, tuple(own.values()), used)
 
     def move(self, move: Move) -> bool:
         """See ``Store.move``."""
@@ -229,10 +237,15 @@ class JobStore:
             found = connection.execute(select(jobs.c.state, func.count()).group_by(jobs.c.state))
             return {state: int(n) for state, n in found}
 
-    def core_seconds(self) -> float:
+    def core_seconds(self) -> dict[str | None, float]:
         """See ``Store.core_seconds``."""
         with self.reading() as connection:
-            return float(connection.execute(queue.CORE_SECONDS).scalar_one() or 0.0)
+            return tasks.core_seconds(connection)
+
+    def record_usage(self, job_id: int, used: Used) -> None:
+        """See ``Store.record_usage``."""
+        with self.writing() as (connection, _):
+            tasks.record_usage(connection, job_id, used)
 
     def check(self) -> str | None:
         """See ``Store.check``."""
@@ -270,6 +283,7 @@ def insert_job(connection: Connection, made: list[Change], job: NewJob) -> int:
         )
     if job.remote is not None:
         connection.execute(insert(remote_jobs), dict(job.remote, job_id=job_id))
+    tasks.create(connection, job_id, job.tasks)
     line = record(connection, job_id, row["created_at"], (None, row["state"]), job.why, {})
     made.append(Change(job_id, stored, line))
     return job_id

@@ -153,6 +153,8 @@ remote_jobs = Table(
     Column("collected", Integer, nullable=False, server_default="0"),
     Column("lost_at", Float),
     Column("end_json", Text, nullable=False, server_default="{}"),
+    Column("array", Text),
+    Column("usage_asked_at", Float),
     Index("remote_jobs_by_cluster", "cluster_id", "scheduler_id"),
 )
 """What is known of a job's other side. ``claim`` counts the hand-overs: 0 is none."""
@@ -170,3 +172,54 @@ evidence = Table(
     Index("evidence_by_job", "job_id", "seq"),
     sqlite_autoincrement=True,
 )
+
+materials = Table(
+    "materials",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("name", Text, nullable=False),
+    Column("formula", Text, nullable=False),
+    Column("n_atoms", Integer, nullable=False),
+    Column("space_group", Integer),
+    Column("content_hash", Text, nullable=False, unique=True),
+    Column("fingerprint_json", Text, nullable=False),
+    Column("structure_json", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Structures that the user has taken in."""
+
+job_tasks = Table(
+    "job_tasks",
+    metadata,
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("task", Integer, primary_key=True),
+    Column("state", Text, nullable=False, server_default="CREATED"),
+    Column("reason", Text),
+    Column("message", Text),
+    Column("scheduler_state", Text),
+    Column("nodes", Text),
+    Column("attempt", Integer, nullable=False, server_default="1"),
+    Column("started_at", Float),
+    Column("finished_at", Float),
+    Column("energy_ev", Float),
+    Column("cancel_asked", Integer, nullable=False, server_default="0"),
+    Column("rests_on_words", Integer, nullable=False, server_default="0"),
+    Column("max_rss_kib", Float),
+    Column("cpu_s", Float),
+    Column("end_json", Text, nullable=False, server_default="{}"),
+)
+"""Tasks of job arrays."""
+
+job_usage = Table(
+    "job_usage",
+    metadata,
+    Column("job_id", Integer, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("cpu_s", Float),
+    Column("max_rss_kib", Float),
+    Column("elapsed_s", Float),
+    Column("n_cpus", Integer),
+    Column("core_s", Float),
+    Column("source", Text, nullable=False),
+)
+"""What jobs used of their machines, where that is known."""

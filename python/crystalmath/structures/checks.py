@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.raw import RawStructure
+from crystalmath.structures.structure import Structure
 
 MIN_DISTANCE_A = 0.5
 """Atoms closer than this (Å) are duplicates: the shortest bond, H2, has 0.74 Å."""
@@ -22,7 +22,7 @@ SHORT_BOND = 0.7
 """Times the sum of the covalent radii: shorter distances are warned of."""
 
 
-def check(raw: RawStructure) -> None:
+def check(raw: Structure) -> None:
     """Refuse or warn, and make the cell right-handed.
 
     Raises
@@ -36,7 +36,10 @@ def check(raw: RawStructure) -> None:
     bad = np.flatnonzero(~np.isfinite(raw.positions).all(axis=1))
     if bad.size:
         index = int(bad[0])
-        _refuse(f"{raw.symbols[index]} {index + 1} is at {raw.positions[index].tolist()}")
+        _refuse(
+            f"{raw.symbols[index]} {index + 1} is at {raw.positions[index].tolist()}",
+            "the file holds what is no number: was the program that wrote it stopped?",
+        )
     _check_cell(raw)
     _check_distances(raw)
 
@@ -58,7 +61,7 @@ def _refuse(message: str, hint: str | None = None) -> None:
     raise InputRejected(message, hint=hint, field="structure")
 
 
-def _check_cell(raw: RawStructure) -> None:
+def _check_cell(raw: Structure) -> None:
     if raw.lattice is None:
         return
     if not np.isfinite(raw.lattice).all():
@@ -75,7 +78,7 @@ def _check_cell(raw: RawStructure) -> None:
         raw.warnings.append("the cell was left-handed; its axes are reversed")
 
 
-def _check_distances(raw: RawStructure) -> None:
+def _check_distances(raw: Structure) -> None:
     from ase import Atoms
     from ase.data import covalent_radii
     from ase.neighborlist import neighbor_list

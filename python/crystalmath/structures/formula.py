@@ -20,7 +20,15 @@ def reduced_formula(symbols: Iterable[str]) -> str:
     'CH4O'
     """
     counts = Counter(symbols)
-    divisor = gcd(*counts.values()) if counts else 1
+    return _hill(counts, gcd(*counts.values()) if counts else 1)
+
+
+def cell_formula(symbols: Iterable[str]) -> str:
+    """Return the formula of all atoms: ``Mg4O4`` for the conventional cell of MgO."""
+    return _hill(Counter(symbols), 1)
+
+
+def _hill(counts: Counter[str], divisor: int) -> str:
     first = [name for name in ("C", "H") if name in counts] if "C" in counts else []
     order = first + sorted(name for name in counts if name not in first)
     return "".join(f"{name}{_amount(counts[name] // divisor)}" for name in order)

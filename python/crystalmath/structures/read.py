@@ -7,15 +7,15 @@ expanded by its own operators). The daemon calls it through ``structures.reader`
 from __future__ import annotations
 
 import warnings as python_warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crystalmath.errors import CrystalMathError, InputRejected
-from crystalmath.structures.formula import reduced_formula
 from crystalmath.structures.request import check_request
 from crystalmath.structures.text import SourceText, from_file, from_text
 
 if TYPE_CHECKING:
-    from crystalmath.structures.raw import RawStructure
+    from crystalmath.structures.structure import Structure
 
 
 def read_structure(
@@ -23,6 +23,38 @@ def read_structure(
     text: str | None = None,
     format: str | None = None,  # noqa: A002 - the word of the contract
 ) -> dict[str, Any]:
+    """Read and check a structure, and return its JSON form: see :func:`read`."""
+    return read(path, text, format).document()
+
+
+def structure_of(given: Mapping[str, Any]) -> Structure:
+    """Read the structure that a method was given.
+
+    Parameters
+    ----------
+    given
+        ``{path}``, ``{text, format}``, or ``{document}``: the JSON form of a structure that the
+        daemon already has, such as a stored material or what a job ended with.
+
+    Raises
+    ------
+    InputRejected
+    """
+    if "document" not in given:
+        return read(given.get("path"), given.get("text"), given.get("format"))
+    from crystalmath.structures.checks import check
+    from crystalmath.structures.structure import of_document
+
+    structure = of_document(given["document"])
+    check(structure)
+    return structure
+
+
+def read(
+    path: str | None = None,
+    text: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word of the contract
+) -> Structure:
     """Read and check a structure.
 
     Parameters
@@ -36,10 +68,8 @@ def read_structure(
 
     Returns
     -------
-    dict
-        The fields of ``services.ports.StructureData`` as JSON values: ``lattice`` (row vectors, Å,
-        or None), ``pbc``, ``symbols``, ``positions`` (Cartesian, Å), ``formula``, ``source``,
-        ``warnings``.
+    Structure
+        Its ``document()`` has the fields of ``services.ports.StructureData`` as JSON values.
 
     Raises
     ------
@@ -51,10 +81,10 @@ def read_structure(
     with python_warnings.catch_warnings(record=True) as caught:
         python_warnings.simplefilter("always")
         try:
-            raw = _read(kind, source)
+            found = _read(kind, source)
             from crystalmath.structures.checks import check
 
-            check(raw)
+            check(found)
         except CrystalMathError:
             raise
         except Exception as error:  # a parser's complaint is the user's, whatever its type
@@ -66,41 +96,31 @@ def read_structure(
                 field=source.field,
             ) from error
     noticed = dict.fromkeys(f"{kind}: {item.message}" for item in caught)
-    return _document(raw, source, kind, path, [*source.warnings, *raw.warnings, *noticed])
+    found.source = _source(found, source, kind, path)
+    found.warnings = [*source.warnings, *found.warnings, *noticed]
+    return found
 
 
-def _read(kind: str, source: SourceText) -> RawStructure:
+def _read(kind: str, source: SourceText) -> Structure:
     if kind == "cif":
-        from crystalmath.structures.cif import read_cif
+        from crystalmath.structures.formats.cif.reader import read_cif
 
         return read_cif(source.text, source.field)
     if kind == "poscar":
-        from crystalmath.structures.poscar import read_poscar
+        from crystalmath.structures.formats.poscar import read_poscar
 
         return read_poscar(source.text, source.field)
-    from crystalmath.structures.ase_formats import read_with_ase
+    if kind == "gui":
+        from crystalmath.structures.formats.gui import read_gui
+
+        return read_gui(source.text, source.field)
+    from crystalmath.structures.formats.ase_formats import read_with_ase
 
     return read_with_ase(source.text, kind, source.field)
 
 
-def _document(
-    raw: RawStructure, source: SourceText, kind: str, path: str | None, warnings: list[str]
-) -> dict[str, Any]:
-    origin = {
-        "format": kind,
-        "reader": raw.reader,
-        "encoding": source.encoding,
-        "sha256": source.sha256,
-        **raw.source,
-    }
+def _source(found: Structure, source: SourceText, kind: str, path: str | None) -> dict[str, str]:
+    origin = {"format": kind, "encoding": source.encoding, "sha256": source.sha256, **found.source}
     if path is not None:
         origin["path"] = path
-    return {
-        "lattice": None if raw.lattice is None else raw.lattice.tolist(),
-        "pbc": list(raw.pbc),
-        "symbols": raw.symbols,
-        "positions": raw.positions.tolist(),
-        "formula": reduced_formula(raw.symbols),
-        "source": origin,
-        "warnings": warnings,
-    }
+    return origin

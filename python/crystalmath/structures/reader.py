@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from crystalmath.services.ports import StructureData
+from crystalmath.services.structure_in import decode_structure
 from crystalmath.structures.request import check_request
 
 READ_STRUCTURE = "crystalmath.structures.read:read_structure"
@@ -48,24 +49,4 @@ class WorkerStructureReader:
         document = self._run(
             READ_STRUCTURE, {"path": path, "text": text, "format": format}, self._deadline_s
         )
-        return structure_from(document)
-
-
-def structure_from(document: dict[str, Any]) -> StructureData:
-    """Turn the JSON form of a structure into the value type."""
-    lattice = document["lattice"]
-    x, y, z = document["pbc"]
-    return StructureData(
-        lattice=None if lattice is None else (_row(lattice[0]), _row(lattice[1]), _row(lattice[2])),
-        pbc=(bool(x), bool(y), bool(z)),
-        symbols=tuple(document["symbols"]),
-        positions=tuple(_row(position) for position in document["positions"]),
-        formula=document["formula"],
-        source=dict(document["source"]),
-        warnings=tuple(document["warnings"]),
-    )
-
-
-def _row(values: list[float]) -> tuple[float, float, float]:
-    x, y, z = values
-    return float(x), float(y), float(z)
+        return decode_structure(document)

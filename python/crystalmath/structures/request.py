@@ -20,6 +20,9 @@ FORMATS: Final[dict[str, str]] = {
     "xsf": "xsf",
     "cube": "cube",
     "gen": "gen",
+    "gui": "gui",
+    "f34": "gui",
+    "res": "res",
     "json": "json",
     "pwi": "espresso-in",
     "espresso-in": "espresso-in",
@@ -110,6 +113,8 @@ def _guess(path: str) -> str:
     ending = PurePath(path).suffix.removeprefix(".").lower()
     if ending in FORMATS:
         return FORMATS[ending]
+    if name.lower() == "fort.34":
+        return "gui"
     if name.upper().startswith(("POSCAR", "CONTCAR")):
         return "poscar"
     raise InvalidParams(

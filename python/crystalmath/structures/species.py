@@ -10,6 +10,8 @@ import re
 from functools import cache
 from typing import Final
 
+from crystalmath.structures.structure import SiteData
+
 ISOTOPES: Final = {"D": 2, "T": 3}
 """Names of heavy hydrogen → mass number."""
 
@@ -64,7 +66,52 @@ def element_of_label(label: str) -> str | None:
     return candidates.pop() if len(candidates) == 1 else None
 
 
+def charge_of(text: str) -> float | None:
+    """Return the oxidation state in a species name: 2 of ``Fe2+`` and ``Fe+2``, -1 of ``O-``."""
+    match = re.fullmatch(r"[A-Za-z]{1,2}(?:(\d*\.?\d*)([+-])|([+-]\d+))", text.strip())
+    if match is None:
+        return None
+    if match[3] is not None:
+        return float(match[3])
+    amount = float(match[1]) if match[1] not in {"", "."} else 1.0
+    return amount if match[2] == "+" else -amount
+
+
+LOST_MASS: Final = "its mass is lost in a deck; `ISOTOPES` of FREQCALC sets it"
+"""What is said of an isotope after its name."""
+
+
 def isotope_of(text: str) -> str | None:
     """Return ``D`` or ``T`` when a species or label is heavy hydrogen."""
     match = re.match(r"([DT])(?![A-Za-z])", text.strip())
     return match[1] if match else None
+
+
+def element_of_number(number: int) -> str | None:
+    """Return the element of CRYSTAL's conventional atomic number, or None.
+
+    The hundreds choose a basis set or a core potential: 26, 126 and 226 are all iron.
+    """
+    from ase.data import chemical_symbols
+
+    atomic = number % 100
+    return chemical_symbols[atomic] if 0 < atomic < len(chemical_symbols) else None
+
+
+def site_data(names: list[str], labels: list[str | None] | None = None) -> SiteData:
+    """Return the charges and isotopes that the names of atoms state.
+
+    Parameters
+    ----------
+    names
+        What the file calls the species of each atom.
+    labels
+        What the file calls the atoms.
+    """
+    charges = tuple(charge_of(name) for name in names)
+    masses = tuple(ISOTOPES.get(isotope_of(name) or "") for name in names)
+    return SiteData(
+        oxidation_states=charges if any(c is not None for c in charges) else None,
+        mass_numbers=masses if any(m is not None for m in masses) else None,
+        labels=None if labels is None or not any(labels) else tuple(labels),
+    )

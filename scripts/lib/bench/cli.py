@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench import ipc, listing, pyo3, ssh, start
+from bench import ipc, listing, pyo3, science, ssh, start
 from bench.fleet import codecs
 from bench.forces import run as forces
 from bench.measure import Ledger, Target
@@ -30,6 +30,7 @@ BENCHMARKS: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "start": start.run,
     "ui": ui.run,
     "forces": forces.run,
+    "science": science.run,
 }
 ON_REQUEST: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "ssh": ssh.run,
@@ -37,7 +38,7 @@ ON_REQUEST: Final[dict[str, Callable[[Ledger, int], list[Target]]]] = {
     "slurm": submitting.run,
 }
 """Those that need servers or take minutes; they run only when named."""
-LATER: Final = ("science", "workflows")
+LATER: Final = ("workflows",)
 ROUNDS: Final = 11
 
 

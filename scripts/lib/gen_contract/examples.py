@@ -48,20 +48,20 @@ class Examples:
         if origin in (Union, UnionType):
             return self.value(_preferred(arguments), name, metadata)
         if origin in (list, tuple, dict):
-            return self._container(origin, arguments, name)
+            return self._container(origin, arguments, name, _least(metadata))
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             return self.model(annotation)
         if annotation is Any:
             return [1, 2.5, name, True, None]
         return self._leaf(annotation, name, metadata)
 
-    def _container(self, origin: Any, arguments: Sequence[Any], name: str) -> Any:
+    def _container(self, origin: Any, arguments: Sequence[Any], name: str, least: int) -> Any:
         if origin is list and tag_of(arguments[0]) is not None:  # one of each kind
             return [self.model(model) for model in get_args(get_args(arguments[0])[0])]
         first = self.value(arguments[0], name)
         if origin is dict:
             return {first: self.value(arguments[1], name)}
-        return [first] * (len(arguments) if origin is tuple else 1)
+        return [first] * (len(arguments) if origin is tuple else least)
 
     def model(self, model: type[BaseModel]) -> dict[str, Any]:
         """A value of ``model`` by its wire names.
@@ -98,6 +98,11 @@ class Examples:
                     return BEYOND_F64 + 2 * self._n
                 return candidate
         raise ValueError(f"no example of {name}: {annotation} is valid; add a candidate")
+
+
+def _least(metadata: Sequence[Any]) -> int:
+    """How many entries a list must have; one where nothing is said."""
+    return max([1, *(getattr(rule, "min_length", None) or 1 for rule in metadata)])
 
 
 def _metadata(info: FieldInfo) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The command: ``soak [NAME…] [--count N] [--seed S]``.
+"""The command: ``soak [NAME…] [--rounds N] [--seed S]``.
 
 Called by ``scripts/soak``. Each run works in temporary directories over Unix sockets alone, prints
 where it is now and then and one line at the end; the exit code is 1 when any run found a problem.
@@ -16,6 +16,7 @@ from typing import Final
 
 from rig.place import RigError
 from soak import connect, events, fuzz, idle, kill, starters, stopstart
+from soak.cluster import run as cluster
 from soak.outcome import Outcome, Say
 
 
@@ -26,6 +27,7 @@ class Run:
     function: Callable[[int, int, Say], Outcome]
     count: int
     of_what: str
+    needs_testbed: bool = False
 
 
 RUNS: Final = {
@@ -36,6 +38,7 @@ RUNS: Final = {
     "connect": Run(connect.run, 1_000, "connections that end at once"),
     "events": Run(events.run, 100_000, "changes told beside a subscriber that never reads"),
     "starters": Run(starters.run, 18, "rounds of 32 simultaneous starters"),
+    "cluster": Run(cluster.run, 100, "rounds of faults on a real SLURM over SSH", True),
 }
 SHOWN_PROBLEMS: Final = 20
 
@@ -48,7 +51,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"soak: no such run: {', '.join(unknown)}; there are {', '.join(RUNS)}",
               file=sys.stderr)  # fmt: skip
         return 2
-    results = [_run(name, given.count, given.seed) for name in given.names or RUNS]
+    names = given.names or [name for name, run in RUNS.items() if not run.needs_testbed]
+    results = [_run(name, given.count, given.seed) for name in names]
     return 0 if all(results) else 1
 
 
@@ -77,8 +81,13 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         description="Run the large counts of the acceptance cases against real daemons.",
         epilog="; ".join(f"{name}: {run.count:,} {run.of_what}" for name, run in RUNS.items()),
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="all when left out")
-    parser.add_argument("--count", type=int, metavar="N", help="instead of the full count")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME",
+        help="all when left out, but for those that need the testbed (root, and nobody else on it)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rounds", "--count", dest="count", type=int, metavar="N", help="instead of the full count"
+    )
     parser.add_argument(
         "--seed", type=int, default=random.randrange(1_000_000), metavar="S",
         help="repeat a run; chosen and printed when left out",

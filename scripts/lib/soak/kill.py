@@ -20,6 +20,7 @@ from pathlib import Path
 from rig import processes
 from rig.place import POLL_S, Place, RigError, wait_until
 from rig.wire import Wire
+from soak.database import unsound
 from soak.load import Client, Ticket
 from soak.outcome import Outcome, Progress, Say
 
@@ -158,12 +159,8 @@ def _judge(place: Place, runs: Path, tickets: list[Ticket]) -> list[str]:
     """Compare what was accepted with what the database and the programs' own files say."""
     with closing(sqlite3.connect(place.database)) as connection:
         connection.row_factory = sqlite3.Row
-        answer = connection.execute("PRAGMA integrity_check").fetchone()[0]
-        problems = [] if answer == "ok" else [f"integrity_check: {answer}"]
-        if connection.execute("PRAGMA foreign_key_check").fetchone():
-            problems.append("foreign_key_check finds rows without their job")
+        problems = unsound(connection)
         rows = {int(row["id"]): row for row in connection.execute("SELECT * FROM jobs")}
-        problems += _broken_histories(connection)
     problems += _compare(rows, tickets)
     for ticket in tickets:
         row = rows.get(ticket.job_id or 0)
@@ -202,22 +199,3 @@ def _judge_job(row: sqlite3.Row, ticket: Ticket, lines: int) -> list[str]:
 
 def _lines(file: Path) -> int:
     return len(file.read_bytes().splitlines()) if file.exists() else 0
-
-
-def _broken_histories(connection: sqlite3.Connection) -> list[str]:
-    """Jobs whose events do not lead from nothing to the present state."""
-    query = (
-        "SELECT e.job_id, e.from_state, e.to_state, j.state FROM job_events e "
-        "JOIN jobs j ON j.id = e.job_id ORDER BY e.job_id, e.seq"
-    )
-    problems = []
-    reached: dict[int, tuple[str | None, str]] = {}
-    for job_id, old, new, now in connection.execute(query):
-        was = reached.get(job_id, (None, now))[0]
-        if was != old:
-            problems.append(f"job {job_id}: an event leads from {old}, but it was {was}")
-        reached[job_id] = (new, now)
-    problems += [
-        f"job {j} is {now}, its events end at {n}" for j, (n, now) in reached.items() if n != now
-    ]
-    return problems

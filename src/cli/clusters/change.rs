@@ -7,8 +7,8 @@ use super::list::{OneArgs, describe};
 use crate::cli::output::{Failure, Outcome};
 use crate::cli::params::Given;
 use crate::cli::question;
-use crate::cli::session::Session;
-use crate::cli::wording::Commands;
+use crate::cli::session::{Session, note};
+use crate::cli::wording::{Commands, speak_of};
 use crate::rpc::fit;
 use crate::rpc::types::{ClusterView, Reply, calls};
 use crate::runtime::unix_now;
@@ -98,6 +98,9 @@ pub(super) fn edit(session: &Session, args: &EditArgs) -> Outcome {
         let cleared = args.clear.iter().any(|named| named == flag);
         given.put(field, cleared.then_some(Value::Null));
     }
+    let mut filled = Given::default();
+    args.fields.fill(&mut filled, codes.clone());
+    refuse_both(&filled.object(), &args.clear)?;
     args.fields.fill(&mut given, codes);
     let params = given.object();
     if params.as_object().is_none_or(|fields| fields.len() < 2) {
@@ -111,6 +114,20 @@ pub(super) fn edit(session: &Session, args: &EditArgs) -> Outcome {
     Ok(0)
 }
 
+/// What is given and made empty at once is a mistake in one of both; codes may be replaced so.
+fn refuse_both(filled: &Value, clear: &[String]) -> Result<(), Failure> {
+    let both = CLEARED.iter().find(|(flag, field)| {
+        *flag != "code" && filled.get(field).is_some() && clear.iter().any(|one| one == flag)
+    });
+    match both {
+        Some((flag, _)) => Err(Failure::usage(
+            format!("--{flag} is given and cleared at once"),
+            format!("leave out --{flag}, or --clear {flag}"),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Show the cluster as it is now.
 fn tell(session: &Session, raw: &Value, method: &str) -> Result<(), Failure> {
     let reply: Reply<ClusterView> = fit(method, raw)?;
@@ -118,6 +135,12 @@ fn tell(session: &Session, raw: &Value, method: &str) -> Result<(), Failure> {
         let cluster = &reply.data;
         let lines = describe(cluster, unix_now(), session.colour());
         let name = &cluster.name;
+        for warning in &cluster.warnings {
+            note(&format!(
+                "warning: {}",
+                speak_of(Commands::Clusters, warning, None)
+            ));
+        }
         format!("{lines}\ntry it with: crystalmath clusters test {name}")
     })
 }

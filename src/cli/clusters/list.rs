@@ -5,7 +5,7 @@ use crate::cli::results::field;
 use crate::cli::session::Session;
 use crate::cli::table::{Cell, Column, cell, render};
 use crate::cli::text::{self, time};
-use crate::cli::wording;
+use crate::cli::wording::{self, Commands};
 use crate::clusters::{self, Verdict};
 use crate::rpc::types::{ClusterIdParams, ClusterView, NoParams, calls};
 use crate::runtime::unix_now;
@@ -57,7 +57,7 @@ fn row(cluster: &ClusterView, now: f64) -> Vec<Cell> {
         cell(host(cluster)),
         (health.to_owned(), colour(verdict)),
         cell(clusters::age_s(cluster, now).map_or_else(|| "-".into(), age)),
-        cell(wording::speak(trouble, None)),
+        cell(speak(trouble)),
     ]
 }
 
@@ -93,7 +93,7 @@ pub(super) fn describe(cluster: &ClusterView, now: f64, wants_colour: bool) -> S
     let health = text::paint(health, colour(verdict), wants_colour);
     let mut lines = vec![format!("cluster {} {}: {health}", cluster.id, cluster.name)];
     let trouble = cluster.last_error.as_ref();
-    lines.extend(trouble.map(|said| field("trouble", &wording::speak(said, None))));
+    lines.extend(trouble.map(|said| field("trouble", &speak(said))));
     let since = cluster.unreachable_since.as_deref();
     lines.extend(since.map(|since| field("since", &time(since))));
     let polled = cluster.polled_at.as_deref().map(time);
@@ -110,6 +110,10 @@ pub(super) fn describe(cluster: &ClusterView, now: f64, wants_colour: bool) -> S
         lines.push(field(name, &format!("{code}: {path}")));
     }
     lines.join("\n")
+}
+
+fn speak(text: &str) -> String {
+    wording::speak_of(Commands::Clusters, text, None)
 }
 
 fn settings(cluster: &ClusterView) -> Vec<(&'static str, String)> {

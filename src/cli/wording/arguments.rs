@@ -1,14 +1,16 @@
 //! What fills which field of the wire, by command: the tables of the command line's own words.
 
 /// The arguments, by the field that each one fills. Those in capitals stand at a place of their own.
-pub(super) const ARGUMENTS: [(&str, &str); 37] = [
+pub(super) const ARGUMENTS: &[(&str, &str)] = &[
     ("after", "--after"),
     ("client_token", ""),
     ("cluster", "--cluster"),
     ("code", "--code"),
     ("dry_run", "--dry-run"),
     ("engine", "--engine"),
+    ("failed_tasks", "--failed"),
     ("files", "FILE"),
+    ("format", "--from"),
     ("id", "ID"),
     ("ids", "ID"),
     ("inputs", "--param"),
@@ -17,6 +19,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 37] = [
     ("name", "--name"),
     ("path", "PATH"),
     ("resources.account", "--account"),
+    ("resources.array", "--array"),
     ("resources.begin", "--begin"),
     ("resources.constraint", "--constraint"),
     ("resources.cpus_per_task", "--cpus"),
@@ -27,6 +30,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 37] = [
     ("resources.memory_per_cpu_mib", "--memory-per-cpu"),
     ("resources.nodes", "--nodes"),
     ("resources.ntasks", "--ntasks"),
+    ("resources.ntasks_per_node", "--ntasks-per-node"),
     ("resources.partition", "--partition"),
     ("resources.qos", "--qos"),
     ("resources.walltime_s", "--walltime"),
@@ -42,7 +46,7 @@ pub(super) const ARGUMENTS: [(&str, &str); 37] = [
 ];
 
 /// The same for the commands below `engines`, where an engine stands at its place.
-pub(super) const ENGINE_ARGUMENTS: [(&str, &str); 24] = [
+pub(super) const ENGINE_ARGUMENTS: &[(&str, &str)] = &[
     ("accept_license", "--accept-license"),
     ("address", "--ipi"),
     ("allow_toy_elements", "--allow-toy-elements"),
@@ -70,7 +74,7 @@ pub(super) const ENGINE_ARGUMENTS: [(&str, &str); 24] = [
 ];
 
 /// The same for the commands about clusters and their queues.
-pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 27] = [
+pub(super) const CLUSTER_ARGUMENTS: &[(&str, &str)] = &[
     ("account", "--account"),
     ("cluster", "CLUSTER"),
     ("code", "--code"),
@@ -98,4 +102,15 @@ pub(super) const CLUSTER_ARGUMENTS: [(&str, &str); 27] = [
     ("slurm_cluster", "--slurm-cluster"),
     ("submit_budget", "--submissions"),
     ("username", "--user"),
+];
+
+/// The same for the commands about structures.
+pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
+    ("cell", "--cell"),
+    ("dimension", "--dimension"),
+    ("format", "--to"),
+    ("structure.format", "--from"),
+    ("structure", "FILE"),
+    ("symprec_angstrom", "--symprec"),
+    ("vacuum_angstrom", "--vacuum"),
 ];

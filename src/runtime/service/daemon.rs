@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Service;
 use crate::error::{IpcError, Result};
 use crate::ipc::{ConnState, IpcClient, Options};
-use crate::msg::{EngineNews, Link, Msg, Server, Tone};
+use crate::msg::{ClusterNews, EngineNews, Link, Msg, Server, Tone};
 use crate::rpc::types::{Event, LogGrown};
 use crate::rpc::{EventSource as _, Notification, SCHEMA_SHA256, Subscription};
 use crate::screens::wording::error_text;
@@ -24,6 +24,7 @@ pub struct Daemon {
     subscription: Option<Subscription>,
     log: Option<Subscription>,
     engines: Option<Subscription>,
+    clusters: Option<Subscription>,
 }
 
 impl Daemon {
@@ -36,6 +37,7 @@ impl Daemon {
             subscription: None,
             log: None,
             engines: None,
+            clusters: None,
         }
     }
 
@@ -114,6 +116,11 @@ impl Service for Daemon {
         let wanted = watched.then(|| self.client()).flatten();
         self.engines = wanted.map(|client| client.subscribe(&["engines"]));
     }
+
+    fn watch_clusters(&mut self, watched: bool) {
+        let wanted = watched.then(|| self.client()).flatten();
+        self.clusters = wanted.map(|client| client.subscribe(&["clusters"]));
+    }
 }
 
 /// What a log event means to the UI; nothing where the topic names no job.
@@ -174,7 +181,7 @@ fn told(notification: Notification) -> Vec<Msg> {
     match notification {
         Notification::Events(events) => {
             let (mut changed, mut gone, mut logs) = (Vec::new(), Vec::new(), Vec::new());
-            let mut engines = Vec::new();
+            let (mut engines, mut clusters) = (Vec::new(), Vec::new());
             for event in events {
                 match event {
                     Event::Job(row) => changed.push(row.job),
@@ -183,18 +190,29 @@ fn told(notification: Notification) -> Vec<Msg> {
                     Event::Engine(row) => engines.push(EngineNews::Engine(Box::new(row.engine))),
                     Event::Install(row) => engines.push(EngineNews::Install(Box::new(row.install))),
                     Event::Worker(row) => engines.push(EngineNews::Worker(Box::new(row.worker))),
+                    Event::Cluster(row) => {
+                        clusters.push(ClusterNews::Changed(Box::new(row.cluster)));
+                    }
+                    Event::ClusterRemoved(row) => clusters.push(ClusterNews::Gone(row.id)),
                     _ => {}
                 }
             }
+            let clusters = (!clusters.is_empty()).then(|| Msg::ClusterNews(clusters));
             let changed = (!changed.is_empty()).then(|| Msg::JobsChanged(changed));
             let gone = (!gone.is_empty()).then(|| Msg::JobsGone(gone));
             let engines = (!engines.is_empty()).then(|| Msg::EngineNews(engines));
-            let lists = changed.into_iter().chain(gone).chain(engines);
+            let lists = changed
+                .into_iter()
+                .chain(gone)
+                .chain(engines)
+                .chain(clusters);
             lists.chain(logs).collect()
         }
         Notification::Resync(_) => vec![Msg::Resync],
-        Notification::Refused { topics, error } if topics == ["engines"] => {
-            let text = format!("engines are not told of: {}", error_text(&error));
+        Notification::Refused { topics, error }
+            if topics == ["engines"] || topics == ["clusters"] =>
+        {
+            let text = format!("{} are not told of: {}", topics[0], error_text(&error));
             vec![Msg::Note(Tone::Warn, text)]
         }
         Notification::Refused { error, .. } => vec![Msg::NoEvents(error)],

@@ -17,6 +17,7 @@ pub(super) const LISTED: &[Action] = &[
     Action::Open,
     Action::Test,
     Action::TrustKey,
+    Action::Login,
     Action::New,
     Action::Edit,
     Action::Queue,
@@ -74,6 +75,7 @@ impl Clusters {
         match action {
             Action::Test => self.test(cx),
             Action::TrustKey => self.ask_key(cx),
+            Action::Login => self.log_in(cx),
             Action::New => self.describe(Editor::new(), cx),
             Action::Edit => {
                 if let Some(cluster) = self.current() {
@@ -122,7 +124,7 @@ impl Clusters {
     }
 
     /// Try this cluster, unless it is being tried.
-    fn try_it(&mut self, id: i64, cx: &mut Cx<'_>) {
+    pub(super) fn try_it(&mut self, id: i64, cx: &mut Cx<'_>) {
         self.testing.entry(id).or_insert_with(|| {
             cx.send(TEST, id, TEST, json!({"id": id}));
             cx.now()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Clusters, detail, form};
+use super::{Clusters, detail, form, login};
 use crate::app::{Data, is_terminal};
 use crate::clusters::{self, Verdict};
 use crate::msg::{Action, Link};
@@ -45,6 +45,9 @@ pub(super) fn draw(screen: &Clusters, area: Rect, buf: &mut Buffer, cx: &ViewCx<
         stale,
     };
     screen.listing.draw(&seen, area, buf, cx);
+    if let Some(login) = &screen.login {
+        login::draw(login, area, buf, cx);
+    }
 }
 
 fn empty(screen: &Clusters, cx: &ViewCx<'_>) -> String {

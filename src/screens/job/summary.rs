@@ -7,6 +7,7 @@ use crate::rpc::types::{Job, JobState};
 use crate::screens::jobs::words;
 use crate::screens::units;
 use crate::screens::wording::speak;
+use crate::tasks;
 use crate::theme::{Role, Theme};
 use crate::widgets::facts::{Fact, Facts};
 use crate::widgets::plot::value_text;
@@ -51,7 +52,7 @@ pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec
     lines.gap();
     what(&mut lines, row, detail);
     lines.gap();
-    times(&mut lines, row, data);
+    times(&mut lines, row, detail, data);
     if let Some(job) = detail {
         lines.gap();
         origin(&mut lines, job);
@@ -118,12 +119,28 @@ fn axes(lines: &mut Facts, row: &Row, detail: Option<&Job>, data: &Data, theme: 
     if job.state == JobState::Running {
         running_time(lines, row, data, theme);
     }
+    if let Some(job) = detail {
+        tasks_of(lines, job);
+    }
     for warning in detail.iter().flat_map(|job| &job.warnings) {
         lines.add(
             "warning",
             format!("{} {}", glyphs.attention, speak(warning)),
             Role::Warn,
         );
+    }
+}
+
+/// The tasks of a job array: how many are where, and those to look at.
+fn tasks_of(lines: &mut Facts, job: &Job) {
+    lines.some("tasks", tasks::counted(&job.tasks), Role::Text);
+    for (label, said) in tasks::notable(&job.tasks) {
+        let role = if said.starts_with("running") {
+            Role::Running
+        } else {
+            Role::Bad
+        };
+        lines.add(&label, speak(&said), role);
     }
 }
 
@@ -269,7 +286,7 @@ fn what(lines: &mut Facts, row: &Row, detail: Option<&Job>) {
     lines.add("tags", job.tags.join(" "), Role::Text);
 }
 
-fn times(lines: &mut Facts, row: &Row, data: &Data) {
+fn times(lines: &mut Facts, row: &Row, detail: Option<&Job>, data: &Data) {
     let job = &row.job;
     if job.state != JobState::Running {
         lines.add("elapsed", words::time(row, data), Role::Text);
@@ -285,6 +302,8 @@ fn times(lines: &mut Facts, row: &Row, data: &Data) {
         job.finished_at.as_deref().map(time_text),
         Role::Text,
     );
+    let used = detail.and_then(|job| tasks::used(job.usage.as_ref()?));
+    lines.some("used", used, Role::Text);
 }
 
 /// Where it comes from and where it is.

@@ -1,8 +1,8 @@
 //! The clusters: how each does, trying one, describing, changing and forgetting it, and its key.
 
 use crystalmath::error::IpcError;
-use crystalmath::msg::{Effect, Link, Mouse, Msg, Tone};
-use crystalmath::rpc::types::JobState;
+use crystalmath::msg::{ClusterNews, Effect, Link, Mouse, Msg, Tone};
+use crystalmath::rpc::types::{ClusterView, JobState};
 use serde_json::{Value, json};
 
 use super::snapshots::each_named;
@@ -171,6 +171,104 @@ fn question_about_a_key() {
         open(ui);
         ui.keys(&["j", "K"]);
     });
+}
+
+fn asked_for_a_password() -> Value {
+    let prompts = json!([
+        {"text": "Password of ada at hpc1:", "echo": false}, {"text": "Code:", "echo": true},
+    ]);
+    ok(&json!({"done": false, "dialogue": "ab12", "prompts": prompts}))
+}
+
+#[test]
+fn login() {
+    each_named("clusters_login", |ui| {
+        open(ui);
+        ui.keys(&["P"]);
+        ui.answer("clusters.login", Ok(asked_for_a_password()));
+        ui.type_text("planted");
+    });
+}
+
+#[test]
+fn a_login_is_answered_unseen() {
+    let mut ui = opened(WIDE);
+    ui.keys(&["P"]);
+    assert!(ui.picture(WIDE).contains("waiting for the host"));
+    let params = ui.answer("clusters.login", Ok(asked_for_a_password()));
+    assert_eq!(params, json!({"id": 1}));
+    ui.type_text("planted q");
+    let text = ui.picture(WIDE);
+    assert!(
+        text.contains("*********") && !text.contains("planted"),
+        "{text}"
+    );
+    assert!(!format!("{:?}", ui.model).contains("planted"));
+    ui.keys(&["enter"]);
+    assert!(
+        ui.asked("clusters.login").is_none(),
+        "there is another prompt"
+    );
+    ui.type_text("123");
+    assert!(ui.picture(WIDE).contains("123"), "this one may be seen");
+    ui.keys(&["enter"]);
+    let refusal = refused("auth_refused", "hpc1 refused ada; see `clusters.login`");
+    let params = ui.answer("clusters.login", Err(refusal));
+    let wanted = json!({"id": 1, "dialogue": "ab12", "answers": ["planted q", "123"]});
+    assert_eq!(params, wanted);
+    let text = ui.picture(WIDE);
+    assert!(text.contains("not logged in: "), "{text}");
+    assert!(!format!("{:?}", ui.model).contains("planted"));
+    ui.keys(&["P"]);
+    ui.answer(
+        "clusters.login",
+        Ok(ok(&json!({"done": true, "prompts": []}))),
+    );
+    assert!(ui.picture(WIDE).contains("logged in to hpc1"));
+    let (_, params) = ui.asked("clusters.test").expect("it is tried then");
+    assert_eq!(params, json!({"id": 1}));
+}
+
+#[test]
+fn a_login_is_given_up() {
+    let mut ui = opened(WIDE);
+    ui.keys(&["P", "esc"]);
+    ui.answer("clusters.login", Ok(asked_for_a_password()));
+    let given_up = json!({"id": 1, "dialogue": "ab12", "give_up": true});
+    let params = ui.answer(
+        "clusters.login",
+        Ok(ok(&json!({"done": false, "prompts": []}))),
+    );
+    assert_eq!(params, given_up, "it was given up before the host asked");
+    ui.keys(&["P"]);
+    ui.answer("clusters.login", Ok(asked_for_a_password()));
+    ui.keys(&["esc"]);
+    assert!(!ui.picture(WIDE).contains("Log in to hpc1"));
+    let (_, params) = ui.asked("clusters.login").expect("the daemon is told");
+    assert_eq!(params, given_up);
+}
+
+#[test]
+fn what_happens_to_clusters_is_seen_at_once() {
+    let mut ui = opened(WIDE);
+    let mut effects = ui.effects.iter();
+    assert!(effects.any(|effect| matches!(effect, Effect::WatchClusters(true))));
+    let row = json!({"status": "error", "last_error": "refused ada",
+                     "connection": {"state": "needs_user", "failures": 1}});
+    let told: ClusterView = serde_json::from_value(cluster(1, "hpc1", &row)).unwrap();
+    let new: ClusterView = serde_json::from_value(cluster(4, "a-new", &json!({}))).unwrap();
+    ui.send(Msg::ClusterNews(vec![
+        ClusterNews::Changed(Box::new(told)),
+        ClusterNews::Changed(Box::new(new)),
+        ClusterNews::Gone(3),
+    ]));
+    let text = ui.picture(WIDE);
+    for words in ["Clusters 3", "needs you", "refused ada", "a-new"] {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+    ui.keys(&["1"]);
+    let mut effects = ui.effects.iter();
+    assert!(effects.any(|effect| matches!(effect, Effect::WatchClusters(false))));
 }
 
 #[test]

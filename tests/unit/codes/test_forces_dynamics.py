@@ -70,7 +70,7 @@ def test_energy_is_kept(tmp_path: Path, engine: str, atoms: Atoms) -> None:
 
 
 def test_temperature_is_kept(tmp_path: Path) -> None:
-    result = _run(tmp_path, _copper(), steps=400, temperature_k=600, timestep_fs=4, write_every=4,
+    result = _run(tmp_path, _copper(), steps=200, temperature_k=600, timestep_fs=4, write_every=4,
                   thermostat_fs=30)  # fmt: skip
     assert result["temperature_mean_k"] == pytest.approx(600, rel=0.2)
     assert result["ensemble"] == "nvt"
@@ -81,10 +81,10 @@ def test_temperature_is_kept(tmp_path: Path) -> None:
 
 def test_pressure_is_kept(tmp_path: Path) -> None:
     """Copper under 20 GPa is smaller than without, and has about that pressure."""
-    result = _run(tmp_path, _copper(), ensemble="npt", pressure_gpa=20, steps=400, timestep_fs=4,
+    result = _run(tmp_path, _copper(1), ensemble="npt", pressure_gpa=20, steps=200, timestep_fs=4,
                   barostat_fs=200, write_every=4, thermostat_fs=30)  # fmt: skip
     assert result["pressure_mean_gpa"] == pytest.approx(20, abs=5)
-    assert result["volume_mean_angstrom3"] < 0.97 * 8 * 3.59**3
+    assert result["volume_mean_angstrom3"] < 0.97 * 3.59**3
     assert result["lattice"]["alpha_deg"] == pytest.approx(90, abs=1e-9)
 
 
@@ -139,9 +139,9 @@ def test_broken_off_and_continued_it_is_the_same_to_the_last_bit(
 ) -> None:
     more = {"steps": 60, "timestep_fs": 5, "temperature_k": 800, "write_every": 7, **inputs}
     whole, broken, further = (tmp_path / name for name in ("whole", "broken", "further"))
-    expected = _run(whole, _copper(), **more)
+    expected = _run(whole, _copper(1), **more)
 
-    request = _request(_copper(), "md", more)
+    request = _request(_copper(1), "md", more)
     _prepare(broken, request)
     _run_until(broken, 42, written=False)
 

@@ -196,3 +196,13 @@ def test_the_order_of_what_was_seen_does_not_matter(seed: int) -> None:
         rng.shuffle(seen)
         rng.shuffle(marks)
         assert conclude(seen, marks) == first
+
+
+def test_e3_the_controller_may_know_a_job_that_its_queue_does_not_list() -> None:
+    seen = [queue(1, "running"), Observation("scontrol", 1200.0, "running", raw="RUNNING")]
+    found = conclude(seen, polls(True, True, True, True, step_s=50.0))
+    assert (found.phase, found.rule) == ("running", "E3")
+    later = conclude(seen, polls(True, True, True, True, True, step_s=160.0))
+    assert later.phase == "lost", "an old word of the controller is no life"
+    ended = [queue(1, "running"), Observation("scontrol", 1200.0, "ended", reason="walltime")]
+    assert conclude(ended, polls(True, True)).reason == "walltime"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outcomes import Outcome, from_cargo, from_junit
+from suite.outcomes import Outcome, from_cargo, from_junit
 
 # Written by pytest 9.2 for one passing, one failing, one broken and one skipped test, shortened.
 REPORT = """\
@@ -75,6 +75,18 @@ def test_a_build_that_fails_is_a_failure() -> None:
 def test_an_ignored_test_is_counted_even_when_its_line_is_lost() -> None:
     lines = ["test result: ok. 1 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out"]
     assert from_cargo(lines, exit_code=0).closing_line() == "1 passed, 0 failed, 2 skipped"
+
+
+def test_what_was_ended_at_its_limit_is_counted_by_who_ended_it(tmp_path: Path) -> None:
+    assert from_junit(tmp_path / "absent.xml", exit_code=None) == Outcome()
+    assert from_cargo([], exit_code=None) == Outcome()
+
+
+def test_the_slowest_come_first(report: Path) -> None:
+    outcome = from_junit(report, exit_code=1)
+    other = Outcome(times_s={"b": 3.0, "a": 0.05})
+    outcome.add(other)
+    assert outcome.slowest(2) == [(3.0, "b"), (0.1, "tests.unit.test_a::test_holds")]
 
 
 def test_outcomes_add_up() -> None:

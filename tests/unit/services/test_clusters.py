@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from crystalmath.contract.clusters import (
     ClusterIdParams,
     ClusterReport,
+    ConnectionView,
     CreateClusterParams,
     HostKeyView,
     Problem,
@@ -20,8 +21,12 @@ from crystalmath.contract.clusters import (
 from crystalmath.contract.rpc import NoParams
 from crystalmath.errors import Conflict, InvalidParams, NotFound
 from crystalmath.services.cluster_lanes import Lanes
+from crystalmath.services.cluster_view import ClusterEvents, check, status_row
 from crystalmath.services.clusters import ClustersParts, ClustersService
+from crystalmath.services.events import EventHub
 from crystalmath.services.ports_cluster import ClusterRecord
+from crystalmath.services.ports_shell import Ask
+from crystalmath.storage.clusters import SqliteClusterStore
 from support.cluster_bench import ClusterBench
 from support.service_fakes import FakeCall
 
@@ -34,7 +39,16 @@ class NoWays:
     def accept_host_key(self, record: ClusterRecord, fingerprint: str) -> HostKeyView:
         raise AssertionError(record, fingerprint)
 
+    def login(self, record: ClusterRecord, ask: Ask) -> None:
+        raise AssertionError(record, ask)
+
+    def connection(self, record: ClusterRecord) -> None:
+        return None
+
     def reset(self, record: ClusterRecord) -> None:
+        return None
+
+    def changed(self, before: ClusterRecord, after: ClusterRecord | None) -> None:
         return None
 
 
@@ -167,3 +181,52 @@ def test_what_a_test_finds_is_kept(service: ClustersService) -> None:
     kept = service.get(ClusterIdParams(id="maple"))
     assert (kept.status, kept.last_error) == ("error", "no login.example.org")
     assert kept.probe["reachable"] is False
+
+
+def test_the_kind_stays_while_jobs_are_under_way(
+    bench: ClusterBench, service: ClustersService
+) -> None:
+    job = bench.send("true")
+    params = UpdateClusterParams.model_validate({"id": "c", "kind": "ssh"})
+    with pytest.raises(Conflict, match=f"cannot be made another kind: .* {job}"):
+        service.update(params)
+    create(service)
+    assert update(service, kind="ssh").kind == "ssh"
+
+
+def test_a_key_file_that_is_not_there_is_warned_about(
+    service: ClustersService, tmp_path: Path
+) -> None:
+    made = create(service, key_file=str(tmp_path / "id"))
+    assert str(tmp_path / "id") in made.warnings[0]
+    assert service.get(ClusterIdParams(id="maple")).warnings == []
+    (tmp_path / "id").touch()
+    assert update(service, account="x1").warnings == []
+
+
+def test_every_change_is_told_with_the_health(bench: ClusterBench) -> None:
+    hub = EventHub("i")
+    feed = hub.open(1)
+    hub.subscribe(1, ["clusters"])
+    hub.release(feed)
+    broken = ConnectionView(state="backing_off", failures=2)
+    store = SqliteClusterStore(bench.store, ClusterEvents(hub, lambda _record: broken))
+    record = ClusterRecord("oak", "slurm", "h", "~/w")
+
+    def told() -> list[dict[str, Any]]:
+        return [dict(one.content()) for take in hub.take(feed) for _, one in take.events]
+
+    made = store.create_cluster(record, 1.0)
+    assert [(one["kind"], one["cluster"]["status"]) for one in told()] == [("cluster", "inactive")]
+    store.set_health(made.id, last_error="no route", unreachable_since=5.0)
+    (seen,) = told()
+    assert seen["cluster"]["last_error"] == "no route"
+    assert seen["cluster"]["connection"]["failures"] == 2
+    row = status_row(store.cluster(made.id), broken)
+    assert (row["status"], row["connection"]["state"]) == ("error", "backing_off")
+    checked = check(store.cluster(made.id), ConnectionView(state="needs_user", failures=1))
+    assert not checked.ok
+    assert "no route" in checked.detail
+    assert "without you" in str(checked.hint)
+    store.delete_cluster(made.id)
+    assert told() == [{"kind": "cluster_removed", "id": made.id, "name": "oak"}]

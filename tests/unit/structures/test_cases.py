@@ -15,7 +15,13 @@ import numpy as np
 import pytest
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.read import read_structure
+from crystalmath.structures.cell import cell_parameters
+from crystalmath.structures.convert import convert_structure
+from crystalmath.structures.read import read, read_structure
+from crystalmath.structures.report import inspect_structure
+from crystalmath.structures.structure import Structure
+from crystalmath.structures.symmetry.crystal import Symmetry, find_layer_symmetry, find_symmetry
+from crystalmath.structures.symmetry.dimensionality import dimensionality, isolate
 
 _ROOT = Path(__file__).parents[3]
 _CASES = Path(os.environ.get("CRYSTALMATH_CASES", _ROOT.parent / "shared" / "cases"))
@@ -32,9 +38,13 @@ def _expected(case: str) -> dict[str, Any]:
     return expected
 
 
-def _read(case: str) -> dict[str, Any]:
+def _path(case: str) -> Path:
     (path,) = (p for p in _STRUCTURES.glob(f"{case}.*") if p.suffix in {".cif", ".vasp"})
-    return read_structure(path=str(path))
+    return path
+
+
+def _read(case: str) -> dict[str, Any]:
+    return read_structure(path=str(_path(case)))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +114,108 @@ def test_interleaved_species_keep_their_order() -> None:
     assert symbols == ["Sr", "V", "V", "Sr"] + ["O"] * 6
 
 
-def test_a_setting_that_needs_its_operators_is_refused() -> None:
-    # Only for as long as settings other than the standard one are not known without operators.
-    with pytest.raises(InputRejected, match="P 1 21/n 1"):
-        _read("06_p21n")
+def _symmetry(case: str) -> tuple[Structure, Symmetry]:
+    structure = read(path=str(_path(case)))
+    shape = dimensionality(structure)
+    if shape.kind == "slab":
+        return structure, find_layer_symmetry(isolate(structure, shape))
+    return structure, find_symmetry(structure)
+
+
+_GROUPS = [
+    "01_noisy_rocksalt",
+    "02_si_origin1",
+    "03_si_origin2_symbol_only",
+    "05_corundum_primitive",
+    "06_p21n",
+    "07_pbnm",
+    "08_graphite",
+    "10_hcp_three_digits",
+    "11_lid",
+    "13_vasp4_symbols_in_comment",
+    "14_crlf",
+    "15_bom_latin1",
+    "16_oxidation_states",
+    "17_negative_scale",
+    "20_mixed_species_blocks",
+]
+
+
+@pytest.mark.parametrize("case", _GROUPS)
+def test_group_cell_and_sites_of_the_standard_setting(case: str) -> None:
+    expected = _expected(case)
+    structure, found = _symmetry(case)
+    assert found.number == expected["space_group"]
+    a, b, c, _, beta, _ = cell_parameters(found.lattice)
+    given = {
+        1: [a],
+        2: [a, c],
+        3: [a, b, c],
+        4: [a, b, c, beta],
+    }
+    cell = expected.get("minimal_cell")
+    if cell is not None:
+        assert given[len(cell)] == pytest.approx(cell, abs=1e-4)
+    if "n_irreducible" in expected:
+        assert len(found.orbits) == expected["n_irreducible"]
+    if "atoms_primitive_cell" in expected:
+        assert found.atoms_primitive_cell == expected["atoms_primitive_cell"]
+    if "atoms_conventional_cell" in expected:
+        assert len(found.symbols) == expected["atoms_conventional_cell"]
+    assert sum(orbit.multiplicity for orbit in found.orbits) == len(found.symbols)
+    atoms = sorted({atom for atoms in found.input_atoms for atom in atoms})
+    assert atoms == list(range(len(structure.symbols)))
+    for symbol, atoms_of in zip(found.symbols, found.input_atoms, strict=True):
+        assert {structure.symbols[atom] for atom in atoms_of} == {symbol}
+
+
+def test_rhombohedral_axes_become_hexagonal() -> None:
+    expected = _expected("04_bi_rhombohedral_axes")
+    _, found = _symmetry("04_bi_rhombohedral_axes")
+    a, _, c, *_ = cell_parameters(found.lattice)
+    assert (found.number, found.choice) == (expected["space_group"], "H")
+    assert (a, c) == pytest.approx((expected["a_hex"], expected["c_hex"]), abs=1e-4)
+    (site,) = found.orbits
+    assert site.multiplicity == 6
+    z = found.fractions[site.atom][2] % (1 / 3)
+    assert min(z, 1 / 3 - z) == pytest.approx(1 / 3 - expected["z_hex"], abs=1e-4)
+
+
+def test_a_monolayer_is_a_layer() -> None:
+    expected = _expected("18_mos2_monolayer")
+    _, found = _symmetry("18_mos2_monolayer")
+    assert (found.kind, found.number) == ("layer", expected["layer_group_IGR"])
+    a, _, c, *_ = cell_parameters(found.lattice)
+    assert a == pytest.approx(expected["lattice_record"][0], abs=1e-4)
+    places = {found.symbols[o.atom]: found.fractions[o.atom][2] * c for o in found.orbits}
+    assert places["Mo"] == pytest.approx(0.0, abs=1e-4)
+    assert abs(places["S"]) == pytest.approx(1.564, abs=1e-4)
+
+
+def test_the_tolerance_is_told() -> None:
+    _, found = _symmetry("01_noisy_rocksalt")
+    assert 0.001 < found.max_displacement_angstrom < 0.01
+    assert found.tighter is not None
+    (warning,) = found.warnings()
+    assert "P1 (1) at 0.001 Å" in warning
+
+
+def test_charges_and_isotopes_are_kept() -> None:
+    assert read(path=str(_path("16_oxidation_states"))).sites.oxidation_states == (2.0, -2.0)
+    assert read(path=str(_path("11_lid"))).sites.mass_numbers == (None,) * 4 + (2,) * 4
+
+
+def test_carriage_returns_do_not_come_out_again() -> None:
+    given = {"path": str(_path("14_crlf"))}
+    for format_ in ("cif", "poscar", "gui", "extxyz"):
+        written = convert_structure(given, format_, "as_given", 0.01, None)["text"]
+        assert "\r" not in written
+
+
+def test_two_distances_are_two_shells() -> None:
+    report = inspect_structure({"path": str(_path("14_crlf"))})
+    titanium = report["sites"][0]["neighbours"][:2]
+    assert [(row["count"], round(row["distance_angstrom"], 3)) for row in titanium] == [
+        (4, 1.947),
+        (2, 1.984),
+    ]

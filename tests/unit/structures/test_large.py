@@ -10,10 +10,10 @@ import pytest
 
 from crystalmath.errors import InputRejected
 from crystalmath.structures import checks, text
-from crystalmath.structures.cif_listed import Listed
-from crystalmath.structures.cif_sites import Site
+from crystalmath.structures.formats.cif.listed import Listed
+from crystalmath.structures.formats.cif.operators import SPECIAL_POSITION_A
+from crystalmath.structures.formats.cif.sites import Site
 from crystalmath.structures.read import read_structure
-from crystalmath.structures.symmetry_ops import SPECIAL_POSITION_A
 
 HANG_S = 60.0
 """Reading takes about a second; comparing every atom with every other one took many minutes."""

@@ -10,8 +10,8 @@ from ase import Atoms
 from ase.io import write
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.poscar import read_poscar
-from crystalmath.structures.raw import RawStructure
+from crystalmath.structures.formats.poscar import read_poscar
+from crystalmath.structures.structure import Structure
 
 _ROCKSALT = """{comment}
 {scale}
@@ -35,7 +35,7 @@ def _rocksalt(comment: str = "x", scale: str = "1.0", names: str = "Na Cl\n") ->
     return _ROCKSALT.format(comment=comment, scale=scale, names=names)
 
 
-def _read(text: str) -> RawStructure:
+def _read(text: str) -> Structure:
     return read_poscar(text, "structure.text")
 
 

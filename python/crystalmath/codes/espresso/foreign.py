@@ -12,16 +12,15 @@ from crystalmath.codes.espresso.deck import Deck
 from crystalmath.codes.espresso.prepare import ENDINGS
 from crystalmath.codes.espresso.reading import (
     CRASH,
-    find_outputs,
     find_run_deck,
-    is_output,
     load_deck,
     load_run,
+    sniff,
 )
 from crystalmath.codes.espresso.results import build_results
 from crystalmath.codes.espresso.run import Run
 from crystalmath.codes.espresso.verdict import guess_task
-from crystalmath.errors import InvalidParams
+from crystalmath.codes.outputs import meant_output
 from crystalmath.services.ports import Finished, InputFile
 
 
@@ -33,18 +32,7 @@ def find_output(path: Path) -> Path | None:
     InvalidParams
         The directory holds several.
     """
-    if not path.is_dir():
-        resolved = path.resolve()
-        return resolved if is_output(resolved) else None
-    found = find_outputs(path)
-    if len(found) > 1:
-        names = ", ".join(sorted(one.name for one in found)[:10])
-        raise InvalidParams(
-            f"the directory holds {len(found)} outputs of pw.x: {names}",
-            hint="name one of these files",
-            field="path",
-        )
-    return found[0] if found else None
+    return meant_output(path, sniff, "pw.x")
 
 
 def recognise(path: Path) -> Finished | None:

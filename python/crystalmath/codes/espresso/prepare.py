@@ -5,48 +5,28 @@ No side effects, and nothing starts that pw.x is certain to refuse. Used by ``ad
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
+from crystalmath.codes import decks
+from crystalmath.codes.decks import Given, read_deck
 from crystalmath.codes.espresso import program, pseudo, saved
 from crystalmath.codes.espresso.checks import check_deck
 from crystalmath.codes.espresso.deck import Deck, parse_deck
 from crystalmath.codes.espresso.options import EspressoOptions
-from crystalmath.codes.files import check_files, check_path
+from crystalmath.codes.files import check_files
 from crystalmath.codes.options import parse_options, refuse_engine
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import InputFile, JobRequest, Prepared
 from crystalmath.structures.formula import reduced_formula
 
 ENDINGS: Final = (".in", ".pwi", ".pw")
-MAX_DECK_BYTES: Final = 8 * 1024**2
+CRLF: Final = "with which pw.x skips cards"
 STOP_EARLIER: Final = 0.05
 """Part of the time limit that pw.x gets for stopping by itself, so that it can be continued;"""
 LEAST_EARLIER_S: Final = 30.0
 """but not less than this, or a quarter of a short limit: an iteration has to end and be written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The deck as it came.
-
-    Attributes
-    ----------
-    index
-        Which of the files it is.
-    beside
-        Directory it lies in, for relative paths; None when it came as text.
-    """
-
-    index: int
-    file: InputFile
-    beside: Path | None
-
-    @property
-    def field(self) -> str:
-        """The request's field."""
-        return f"files.{self.index}"
 
 
 def prepare(request: JobRequest) -> Prepared:
@@ -61,7 +41,7 @@ def prepare(request: JobRequest) -> Prepared:
     options = parse_options(EspressoOptions, request.inputs)
     files = check_files(request.files)
     given = find_deck(files, options.deck)
-    text, warnings = read_deck(given)
+    text, warnings = read_deck(given, crlf=CRLF)
     deck = _with_values(parse_deck(text), options)
     check_deck(deck, given.file.path, given.field)
     _check_task(request.task, deck)
@@ -91,7 +71,7 @@ def prepare(request: JobRequest) -> Prepared:
     )
 
 
-def find_deck(files: tuple[InputFile, ...], named: str | None) -> Given:
+def find_deck(files: Sequence[InputFile], named: str | None) -> Given:
     """Find the deck among the files of a request.
 
     Raises
@@ -99,61 +79,13 @@ def find_deck(files: tuple[InputFile, ...], named: str | None) -> Given:
     InvalidParams
         There is none, or not the one that is named.
     """
-    if named is not None:
-        wanted = check_path(named, "inputs.deck")
-        match = [i for i, file in enumerate(files) if file.path == wanted]
-        problem, field = f"{wanted} is not among the files", "inputs.deck"
-    else:
-        match = [i for i, f in enumerate(files) if f.path.lower().endswith(ENDINGS)]
-        match.sort(key=lambda i: files[i].path.startswith(f"{saved.FOLDER}/"))
-        problem, field = f"no file ends in {', '.join(ENDINGS)}", "files"
-    if not match:
-        raise InvalidParams(
-            f"there is no deck: {problem}",
-            hint="give the pw.x input as a file; `inputs.deck` names it if it has another ending",
-            field=field,
-        )
-    file = files[match[0]]
-    return Given(match[0], file, None if file.source is None else Path(file.source).parent)
-
-
-def read_deck(given: Given) -> tuple[str, list[str]]:
-    """The text of a deck as pw.x needs it, and what was changed for that.
-
-    Raises
-    ------
-    InvalidParams
-        It cannot be read, is too large, or is no text.
-    """
-    file = given.file
-    if file.content is not None:
-        raw = file.content.encode()
-    else:
-        try:
-            with Path(str(file.source)).open("rb") as stream:
-                raw = stream.read(MAX_DECK_BYTES + 1)
-        except OSError as error:
-            raise InvalidParams(f"{file.path}: {error.strerror}", field=given.field) from error
-    if len(raw) > MAX_DECK_BYTES or b"\0" in raw:
-        problem = "is larger than 8 MiB" if len(raw) > MAX_DECK_BYTES else "is no text"
-        raise InvalidParams(
-            f"{file.path} {problem}", hint="is it the deck?", field=f"{given.field}.path"
-        )
-    return clean_text(raw)
-
-
-def clean_text(raw: bytes) -> tuple[str, list[str]]:
-    """Decode a deck and give it LF line ends; returns what a user should know of it."""
-    warnings: list[str] = []
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1")
-        warnings.append("the deck is not UTF-8 and was read as Latin-1")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        warnings.append("the deck had CRLF line ends, with which pw.x skips cards; now they are LF")
-    return (text if text.endswith("\n") else text + "\n"), warnings
+    return decks.find_deck(
+        files,
+        named,
+        endings=ENDINGS,
+        program=program.PROGRAM,
+        is_last=lambda path: path.startswith(f"{saved.FOLDER}/"),
+    )
 
 
 def label_element(deck: Deck, label: str) -> str | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from typing import Final
 
+from crystalmath.codes import mpi
 from crystalmath.codes.espresso.options import EspressoOptions
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import JobRequest
 
 PROGRAM: Final = "pw.x"
-_LAUNCHERS: Final = ("mpirun", "mpiexec")
 _HINT: Final = (
     "install Quantum ESPRESSO, put it in the PATH of the daemon and restart the daemon, "
     "or give `inputs.executable`"
@@ -47,44 +46,18 @@ def command(deck: str, options: EspressoOptions, request: JobRequest) -> tuple[s
         )
     arguments = ["-npool", str(pools)] if pools > 1 else []
     run = (program, *arguments, "-in", deck)
-    return run if ntasks == 1 or request.remote else (_launcher(), "-n", str(ntasks), *run)
+    return run if ntasks == 1 or request.remote else (mpi.find_launcher(), "-n", str(ntasks), *run)
 
 
 def environment(request: JobRequest) -> dict[str, str]:
     """Variables that MPI needs on this machine."""
-    variables: dict[str, str] = {}
-    if request.ntasks > 1 and not request.remote:
-        # Two jobs on one machine would otherwise both be bound to its first cores.
-        variables["OMPI_MCA_hwloc_base_binding_policy"] = "none"
-        variables["PRTE_MCA_hwloc_default_binding_policy"] = "none"
-        if os.geteuid() == 0:
-            variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
-            variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-    return variables
+    return {} if request.remote else mpi.environment(request.ntasks)
 
 
 def _program(executable: str | None) -> str:
-    if executable is None:
-        found = find_program()
-        if found is None:
-            raise InputRejected(f"{PROGRAM} is not in PATH", hint=_HINT, field="inputs.executable")
-        return found
-    if not os.path.isfile(executable) or not os.access(executable, os.X_OK):  # noqa: PTH113 - as PATH is searched
-        raise InputRejected(
-            f"{executable} is no program that can be run",
-            hint="check the path and its permissions",
-            field="inputs.executable",
-        )
-    return executable
-
-
-def _launcher() -> str:
-    for name in _LAUNCHERS:
-        found = shutil.which(name)
-        if found is not None:
-            return found
-    raise InputRejected(
-        "several processes need mpirun, and it is not in PATH",
-        hint="install an MPI, or use one process and more threads (`resources.cpus_per_task`)",
-        field="resources.ntasks",
-    )
+    if executable is not None:
+        return mpi.check_program(executable)
+    found = find_program()
+    if found is None:
+        raise InputRejected(f"{PROGRAM} is not in PATH", hint=_HINT, field="inputs.executable")
+    return found

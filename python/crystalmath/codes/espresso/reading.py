@@ -6,58 +6,44 @@ directory, where a program may have put anything. Used by ``adapter``, ``foreign
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from pathlib import Path
 from typing import Final
 
+from crystalmath.codes import outputs
+from crystalmath.codes.decks import MAX_DECK_BYTES, clean_text
 from crystalmath.codes.espresso.deck import Deck, parse_deck
 from crystalmath.codes.espresso.output import parse_output
-from crystalmath.codes.espresso.prepare import MAX_DECK_BYTES, clean_text
+from crystalmath.codes.espresso.prepare import CRLF
 from crystalmath.codes.espresso.run import Run
+from crystalmath.codes.outputs import SNIFF_BYTES, read_head
 from crystalmath.codes.tail import read_tail
 
-STDOUT: Final = "stdout.log"
 CRASH: Final = "CRASH"
 WHOLE_BYTES: Final = 64 * 1024**2
 """Outputs up to this size are read whole;"""
 HEAD_BYTES: Final = 4 * 1024**2
 TAIL_BYTES: Final = 24 * 1024**2
 """of larger ones these parts."""
-SNIFF_BYTES: Final = 64 * 1024
-MAX_ENTRIES: Final = 2000
-"""Files of a directory that are looked at."""
 _BANNER: Final = re.compile(rb"Program PWSCF v\.")
 
 
-def is_output(path: Path) -> bool:
+def sniff(head: bytes) -> bool:
     """Whether a file begins as an output of pw.x does (a batch system may have written before)."""
-    return _BANNER.search(_read(path, SNIFF_BYTES)[0]) is not None
+    return _BANNER.search(head) is not None
 
 
 def find_outputs(directory: Path) -> list[Path]:
     """The outputs of pw.x in a directory, the newest first; of a job, the one it wrote."""
-    if (directory / ".cm").is_dir() and is_output(directory / STDOUT):
-        return [directory / STDOUT]
-    found: list[tuple[float, str, Path]] = []
-    try:
-        with os.scandir(directory) as entries:
-            for _, entry in zip(range(MAX_ENTRIES), entries, strict=False):
-                path = Path(entry.path)
-                if entry.is_file() and is_output(path):
-                    found.append((-entry.stat().st_mtime, entry.name, path))
-    except OSError:
-        return []
-    return [path for _, _, path in sorted(found)]
+    return outputs.find_outputs(directory, sniff)
 
 
 def load_run(path: Path) -> Run:
     """Read an output; an empty result when there is none."""
-    head, size = _read(path, WHOLE_BYTES)
+    head, size = read_head(path, WHOLE_BYTES)
     partial = size > WHOLE_BYTES
     if partial:
-        head, _ = _read(path, HEAD_BYTES)
+        head, _ = read_head(path, HEAD_BYTES)
     text = head.decode("utf-8", "replace")
     if partial:
         text += "\n" + load_end(path, TAIL_BYTES)
@@ -91,26 +77,8 @@ def find_run_deck(directory: Path, run: Run) -> tuple[Path, Deck] | None:
 
 def load_deck(path: Path) -> Deck | None:
     """Read a deck; None when the file is not there or is none."""
-    raw, size = _read(path, MAX_DECK_BYTES)
+    raw, size = read_head(path, MAX_DECK_BYTES)
     if not raw or size > MAX_DECK_BYTES or b"\0" in raw:
         return None
-    deck = parse_deck(clean_text(raw)[0])
+    deck = parse_deck(clean_text(raw, crlf=CRLF)[0])
     return deck if "system" in deck.namelists else None
-
-
-def _read(path: Path, limit: int) -> tuple[bytes, int]:
-    """The first bytes of a regular file and its size; nothing when it cannot be read."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return b"", 0
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            return b"", 0
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            return stream.read(limit), status.st_size
-    except OSError:
-        return b"", 0
-    finally:
-        os.close(handle)

@@ -9,13 +9,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, Final
 
-from crystalmath.codes.espresso.geometry import (
-    lattice_parameters,
-    structure_document,
-    volume_angstrom3,
-)
+from crystalmath.codes.espresso.geometry import structure_document
 from crystalmath.codes.espresso.options import MOVING, RELAXING
 from crystalmath.codes.espresso.run import Cell, Positions, Run, Scf
+from crystalmath.codes.lattice import lattice_parameters, volume_angstrom3
 from crystalmath.units import (
     BOHR_ANGSTROM,
     EV_PER_ANGSTROM3_GPA,

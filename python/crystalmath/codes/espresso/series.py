@@ -11,27 +11,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from crystalmath.codes.espresso.fortran import number
-from crystalmath.codes.espresso.geometry import (
-    lattice_angstrom,
-    lattice_parameters,
-    volume_angstrom3,
-)
+from crystalmath.codes.espresso.geometry import lattice_angstrom
 from crystalmath.codes.espresso.reading import load_end
 from crystalmath.codes.espresso.run import Run, Scf
+from crystalmath.codes.lattice import lattice_parameters, volume_angstrom3
+from crystalmath.codes.plots import counted, plot
 from crystalmath.services.ports import Progress
 from crystalmath.units import KBAR_PER_GPA, RYDBERG_EV, RYDBERG_PER_BOHR_EV_PER_ANGSTROM
 
 PROGRESS_BYTES: Final = 64 * 1024
-MAX_POINTS: Final = 10_000
-"""Points of one plot; of more, the last ones are given."""
 
 _SCF: Final = re.compile(r"iteration #\s*(\d+)|estimated scf accuracy\s*<\s*(\S+) Ry")
 _BFGS: Final = re.compile(r"number of bfgs steps\s*=\s*(\d+)")
 _MD: Final = re.compile(r"Entering Dynamics:\s+iteration =\s*(\d+)")
 _ENERGY: Final = re.compile(r"^!{1,2}\s+total energy\s*=\s*(\S+) Ry", re.MULTILINE)
 _KPOINT: Final = re.compile(r"Computing kpt #:\s*(\d+)\s+of\s+(\d+)")
-
-Points = list[tuple[float, float]]
 
 
 def progress_of(path: Path) -> Progress | None:
@@ -87,14 +81,14 @@ def series_of(run: Run) -> Mapping[str, Any]:
     energies = [value * RYDBERG_EV for scf in run.scfs for value in scf.energies_ry]
     iteration = "SCF iteration, all geometries"
     plots = {
-        "scf_accuracy": _plot(_counted(accuracies), iteration, "SCF accuracy", "Ry"),
-        "scf_energy": _plot(_counted(energies), iteration, "total energy", "eV"),
+        "scf_accuracy": plot(counted(accuracies), iteration, "SCF accuracy", "Ry"),
+        "scf_energy": plot(counted(energies), iteration, "total energy", "eV"),
     }
     rows = [(index + 1, scf) for index, scf in enumerate(run.scfs)]
     for name, (label, unit) in _BY_GEOMETRY.items():
         points = [(float(n), value) for n, scf in rows for value in _value(name, scf)]
-        plots[name] = _plot(points, "geometry", label, unit)
-    return {name: plot for name, plot in plots.items() if plot["y"]}
+        plots[name] = plot(points, "geometry", label, unit)
+    return {name: curve for name, curve in plots.items() if curve["y"]}
 
 
 _BY_GEOMETRY: Final = {
@@ -126,18 +120,3 @@ def _value(name: str, scf: Scf) -> Iterable[float]:
     if name == "volume":
         return (volume_angstrom3(lattice),)
     return (lattice_parameters(lattice)[f"{name}_angstrom"],)
-
-
-def _counted(values: list[float]) -> Points:
-    return [(float(index + 1), value) for index, value in enumerate(values)]
-
-
-def _plot(points: Points, x_label: str, y_label: str, unit: str) -> dict[str, Any]:
-    kept = points[-MAX_POINTS:]
-    return {
-        "x": [x for x, _ in kept],
-        "y": [y for _, y in kept],
-        "x_label": x_label,
-        "y_label": y_label,
-        "unit": unit,
-    }

@@ -28,6 +28,7 @@ from crystalmath.services.ports_cluster import (
     Work,
 )
 from crystalmath.services.ports_shell import Ran
+from crystalmath.services.ports_tasks import Used
 
 START_S: Final = 180.0
 _ROW = re.compile(r"^(\S+) (cm-[0-9a-f]{12}) (\d{1,10}) (alive|gone|rebooted)$")
@@ -112,6 +113,18 @@ class HostRunner(RemoteHost):
     def history(self, jobs: Sequence[Watched]) -> tuple[dict[int, list[Observation]], str | None]:  # noqa: ARG002
         """See ``ClusterRunner.history``: nobody keeps one here."""
         return {}, None
+
+    def usage(self, jobs: Sequence[Watched]) -> dict[int, dict[int | None, Used]] | None:
+        """See ``ClusterRunner.usage``: nothing keeps accounts here."""
+        return {job.job_id: {} for job in jobs}
+
+    def survey(self) -> dict[str, str]:
+        """See ``ClusterRunner.survey``: there is no scheduler."""
+        return {}
+
+    def details(self, job: Watched) -> list[Observation]:  # noqa: ARG002 - there is no controller
+        """See ``ClusterRunner.details``."""
+        return []
 
     def cancel(self, jobs: Sequence[Watched]) -> dict[int, CancelOutcome]:
         """See ``ClusterRunner.cancel``: TERM to the script, which ends its program's group."""

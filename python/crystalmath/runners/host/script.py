@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from crystalmath.errors import InvalidParams
 from crystalmath.services.cluster_key import job_key
-from crystalmath.services.ports_cluster import ClusterRecord, Work
+from crystalmath.services.ports_cluster import LAUNCHER_VARIABLE, ClusterRecord, Work
 
 if TYPE_CHECKING:
     import jinja2
@@ -45,6 +45,9 @@ def render_script(record: ClusterRecord, work: Work, directory: str) -> str:
     walltime_s = asked.get("walltime_s")
     lead_s = 0.0 if walltime_s is None else min(WARN_LEAD_S, walltime_s / 4)
     environment = {"OMP_NUM_THREADS": str(asked.get("cpus_per_task", 1)), **work.env}
+    words = _launch_words(record.launcher, int(asked.get("ntasks", 1)))
+    if work.starts_processes:
+        environment[LAUNCHER_VARIABLE], words = words, ""
     text: str = _template().render(
         key=job_key(work.uuid),
         title=re.sub(r"[^\x20-\x7e]+", "?", work.name),
@@ -55,7 +58,8 @@ def render_script(record: ClusterRecord, work: Work, directory: str) -> str:
             if _VARIABLE.match(name)
         ],
         setup_commands=record.setup_commands,
-        command=_command(record.launcher, work.argv, int(asked.get("ntasks", 1))),
+        command=f"{words} {shlex.join(work.argv)}".lstrip(),
+        warns_program=work.starts_processes,
         walltime_s=walltime_s,
         warn_after_s=f"{(walltime_s or 0.0) - lead_s:.1f}",
         rest_s=f"{lead_s:.1f}",
@@ -64,14 +68,13 @@ def render_script(record: ClusterRecord, work: Work, directory: str) -> str:
     return text
 
 
-def _command(launcher: str, argv: tuple[str, ...], ntasks: int) -> str:
-    """The program; several processes are started by mpirun where the record names srun."""
-    program = shlex.join(argv)
+def _launch_words(launcher: str, ntasks: int) -> str:
+    """What starts several processes: mpirun where the record names srun; nothing for one."""
     if ntasks == 1:
-        return program
+        return ""
     if "{n}" in launcher:
-        return f"{launcher.replace('{n}', str(ntasks))} {program}"
-    return f"mpirun -n {ntasks} {program}"
+        return launcher.replace("{n}", str(ntasks))
+    return f"mpirun -n {ntasks}"
 
 
 @cache

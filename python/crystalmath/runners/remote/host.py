@@ -28,6 +28,7 @@ from crystalmath.services.ports_cluster import (
     Work,
 )
 from crystalmath.services.ports_shell import Get, Got, Put, Ran, Shell, ShellFacts, TailFrom
+from crystalmath.services.ports_tasks import task_folder
 
 COMMAND_S: Final = 30.0
 QUERY_S: Final = 60.0
@@ -93,11 +94,13 @@ class RemoteHost(ABC):
     def receipts(self, jobs: Sequence[Watched]) -> dict[int, list[Observation]]:
         """See ``ClusterRunner.receipts``."""
         found: dict[int, list[Observation]] = {}
-        for at in range(0, len(jobs), _RECEIPTS_AT_ONCE):
+        places = [place for job in jobs for place in _places(job)]
+        for at in range(0, len(places), _RECEIPTS_AT_ONCE):
             tag = "cm" + secrets.token_hex(8)
-            some = {job.job_id: job.directory for job in jobs[at : at + _RECEIPTS_AT_ONCE]}
+            some = dict(places[at : at + _RECEIPTS_AT_ONCE])
             ran = self.on().run(receipts.receipts_script(some, tag), deadline_s=QUERY_S)
-            found |= receipts.read_receipts(ran, tag, self._clock())
+            for job_id, seen in receipts.read_receipts(ran, tag, self._clock()).items():
+                found.setdefault(job_id, []).extend(seen)
         return found
 
     def listing(self, directory: str, depth: int | None = None) -> list[Listed] | None:
@@ -161,18 +164,36 @@ class RemoteHost(ABC):
             f"d={expandable(self._record.remote_workdir)}/{shlex.quote(key)}\n"
             'mkdir -p -m 700 "$d" && mkdir -p -m 700 "$d/.cm" && cd "$d" && pwd -P'
         )
-        ran = self.on().run(making, deadline_s=COMMAND_S)
-        lines = ran.out_text().splitlines()
+        lines = self.run_there(making, "the job's directory").out_text().splitlines()
+        if not lines or not lines[-1].startswith("/"):
+            raise TransferFailed(f"the job's directory on {self._record.name} cannot be made")
+        return lines[-1]
+
+    def run_there(self, script: str, what: str) -> Ran:
+        """Make something on the host.
+
+        Raises
+        ------
+        Unreachable, TransferFailed
+        """
+        ran = self.on().run(script, deadline_s=COMMAND_S)
         if ran.rc is None or not ran.complete:
-            raise Unreachable("the connection was lost while the job's directory was made")
-        if ran.rc != 0 or not lines or not lines[-1].startswith("/"):
+            raise Unreachable(f"the connection was lost while {what} was made")
+        if ran.rc != 0:
             said = ran.err_text().strip().splitlines()
             raise TransferFailed(
-                f"the job's directory on {self._record.name} cannot be made: "
+                f"{what} on {self._record.name} cannot be made: "
                 f"{said[-1] if said else 'no reason was given'}",
                 hint="check `remote_workdir` of the cluster, and its free space and permissions",
             )
-        return lines[-1]
+        return ran
+
+
+def _places(job: Watched) -> list[tuple[str, str]]:
+    """Where a job leaves its receipts: its directory, or the folders of its tasks."""
+    if job.tasks is None:
+        return [(str(job.job_id), job.directory)]
+    return [(f"{job.job_id}_{n}", f"{job.directory}/{task_folder(n)}") for n in job.tasks]
 
 
 def expandable(path: str) -> str:

@@ -6,17 +6,24 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from crystalmath.domain.evidence import Observation
 from crystalmath.services.ports_cluster import Listed
 from crystalmath.services.ports_shell import Ran
 
-_LINE = re.compile(r"^(\S+) (\d{1,12}) (start|end)\.(\d{1,6})\.json (\{.*\})$")
+_LINE = re.compile(r"^(\S+) (\d{1,12})(?:_(\d{1,9}))? (start|end)\.(\d{1,6})\.json (\{.*\})$")
 
 
-def receipts_script(directories: Mapping[int, str], tag: str) -> str:
-    """Return a script that prints the receipts of many jobs, one a line."""
+def receipts_script(directories: Mapping[str, str], tag: str) -> str:
+    """Return a script that prints the receipts of many jobs, one a line.
+
+    Parameters
+    ----------
+    directories
+        Our number of the job, or ``JOB_TASK``, → where it works.
+    """
     # The pattern makes the shell list the directory, which refreshes the cache of NFS.
     lines = [
         'r() { for f in "$2"/.cm/start.*.json "$2"/.cm/end.*.json; do [ -f "$f" ] || continue',
@@ -35,11 +42,12 @@ def read_receipts(ran: Ran, tag: str, at: float) -> dict[int, list[Observation]]
         if match is None or match[1] != tag:
             continue
         try:
-            document = json.loads(match[5])
+            document = json.loads(match[6])
         except ValueError:
             continue
-        seen = _observation(match[3], int(match[4]), document, at)
+        seen = _observation(match[4], int(match[5]), document, at)
         if seen is not None:
+            seen = replace(seen, task=None if match[3] is None else int(match[3]))
             found.setdefault(int(match[2]), []).append(seen)
     return found
 

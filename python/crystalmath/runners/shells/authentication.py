@@ -14,48 +14,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from crystalmath.errors import AuthRefused, PassphraseNeeded, Unreachable
+from crystalmath.errors import AuthRefused, Cancelled, PassphraseNeeded, Unreachable
+from crystalmath.runners.shells.answers import Answers, can_be_repeated
 from crystalmath.runners.shells.hosts import Hop
 from crystalmath.runners.shells.keys import Agent, KeyFile, load_key, public_blob
 from crystalmath.runners.shells.known_hosts import fingerprint
+from crystalmath.services.ports_shell import Ask, Question
 
 if TYPE_CHECKING:
     from paramiko import PKey, Transport
 
 AUTH_S: Final = 30.0
+ANSWER_S: Final = 120.0
+"""So long a person may take for an answer; a server's LoginGraceTime is often as long."""
 _MAX_OFFERS: Final = 5  # the server's MaxAuthTries is often 6
 _ASKED: Final = ("keyboard-interactive", "password")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a person is asked while logging in; the answer is used and forgotten."""
-
-    host: str
-    text: str
-    secret: bool = True
-
-
-Ask = Callable[[Question], str | None]
-"""Returns the answer; None gives up."""
-
-
-class Passphrases:
-    """Passphrases of key files, in memory only."""
-
-    def __init__(self) -> None:
-        self._known: dict[Path, str] = {}
-
-    def get(self, path: Path) -> str | None:
-        """The passphrase of a key, if it was given."""
-        return self._known.get(path)
-
-    def keep(self, path: Path, passphrase: str) -> None:
-        """Keep one that has opened its key."""
-        self._known[path] = passphrase
-
-    def __repr__(self) -> str:
-        return f"<Passphrases of {len(self._known)} keys>"
 
 
 @dataclass(slots=True)
@@ -86,6 +59,8 @@ class Login:
     ----------
     environment
         Where the agent's socket is looked for.
+    answers
+        What a person has answered before.
     ask
         Asks a person; None while nobody is there to answer.
     """
@@ -96,14 +71,19 @@ class Login:
         hop: Hop,
         *,
         environment: Mapping[str, str],
-        passphrases: Passphrases,
+        answers: Answers,
         ask: Ask | None,
     ) -> None:
         self._transport = transport
         self._hop = hop
         self._environment = environment
-        self._passphrases = passphrases
+        self._answers = answers
         self._ask = ask
+        self._account = f"{hop.user}@{hop.host}:{hop.port}"
+        self._rounds: list[list[Question]] = []
+        self._said = ""
+        self._given_up: Cancelled | None = None
+        self._stale = False
         self._more: list[str] = []
         self._asked_at = time.monotonic()
         self.so_far = LoggedIn(hop.label)
@@ -177,47 +157,80 @@ class Login:
                     yield f"{key.comment or key.get_name()} {fingerprint(blob)} (agent)", key
 
     def _load(self, path: Path) -> KeyFile:
-        loaded = load_key(path, self._passphrases.get(path))
+        loaded = load_key(path, self._answers.passphrase(path))
         if loaded.outcome not in {"encrypted", "wrong_passphrase"} or self._ask is None:
             return loaded
         question = Question(self._hop.label, f"Passphrase of the key {path}")
-        answer = self._ask(question)
+        (answer,) = self._ask([question])
         if not answer:
             return loaded
         loaded = load_key(path, answer)
         if loaded.key is not None:
-            self._passphrases.keep(path, answer)
+            self._answers.keep_passphrase(path, answer)
         return loaded
 
     def _try_asking(self) -> bool:
-        ask, wanted = self._ask, self._more or self.so_far.allowed
-        if ask is None:
+        wanted = self._more or self.so_far.allowed
+        kept = self._answers.password(self._account)
+        if self._ask is None and kept is None:
             return False
         if "keyboard-interactive" in wanted:
-            self.so_far.offered.append("keyboard-interactive")
-            if self._offer(lambda: self._transport.auth_interactive(self._hop.user, self._answer)):
-                self.so_far.method = "keyboard-interactive"
-                return True
-        elif "password" in wanted:
+            return self._interactive()
+        if "password" not in wanted:
+            return False
+        if self._ask is not None:
             text = f"Password of {self._hop.user} at {self._hop.label}"
-            password = ask(Question(self._hop.label, text))
-            if password is None:
-                return False
-            self.so_far.offered.append("password")
-            if self._offer(
-                lambda: self._transport.auth_password(self._hop.user, password, fallback=False)
-            ):
-                self.so_far.method = "password"
-                return True
+            (kept,) = self._ask([Question(self._hop.label, text)])
+        return kept is not None and self._password(kept)
+
+    def _password(self, password: str) -> bool:
+        self.so_far.offered.append("password")
+        if self._offer(
+            lambda: self._transport.auth_password(self._hop.user, password, fallback=False)
+        ):
+            self.so_far.method = "password"
+            self._answers.keep_password(self._account, "", password)
+            return True
+        self._no_longer_good()
         return False
 
+    def _interactive(self) -> bool:
+        self.so_far.offered.append("keyboard-interactive")
+        let_in = self._offer(lambda: self._transport.auth_interactive(self._hop.user, self._answer))
+        if let_in:
+            self.so_far.method = "keyboard-interactive"
+            if can_be_repeated(self._rounds):
+                self._answers.keep_password(self._account, self._rounds[0][0].text, self._said)
+        else:
+            self._no_longer_good()
+        self._said = ""
+        return let_in
+
+    def _no_longer_good(self) -> None:
+        self._stale = self._ask is None
+        self._answers.forget_password(self._account)
+
     def _answer(self, title: str, text: str, prompts: list[tuple[str, bool]]) -> list[str]:
-        assert self._ask is not None
+        """Answer one round of the host's questions; runs in the thread of the transport."""
+        if not prompts:
+            return []
         about = " ".join(part for part in (title, text) if part)
-        return [
-            self._ask(Question(self._hop.label, f"{about} {prompt}".strip(), secret=not echo)) or ""
+        questions = [
+            Question(self._hop.label, f"{about} {prompt}".strip(), secret=not echo)
             for prompt, echo in prompts
         ]
+        self._rounds.append(questions)
+        if self._ask is None:
+            kept = self._answers.password(self._account, questions[0].text)
+            said = [kept or "", *("" for _ in questions[1:])]
+        else:
+            try:
+                said = list(self._ask(questions))
+            except Cancelled as error:
+                self._given_up = error
+                raise EOFError from error  # the connection ends; nothing is sent as an answer
+        self._said = said[0]
+        return said
 
     def _offer(self, send: Callable[[], list[str]]) -> bool:
         """Make one offer; False when it was refused, or is not enough."""
@@ -233,7 +246,7 @@ class Login:
             self._lost(err)
             return False
         except (paramiko.SSHException, EOFError, OSError) as err:
-            if self._transport.is_active():
+            if self._transport.is_active() and self._given_up is None:
                 return False  # the key cannot sign, e.g. an agent that asks and was told no
             self._lost(err)
             raise self._gone() from err
@@ -241,6 +254,8 @@ class Login:
 
     def _lost(self, err: Exception) -> None:
         """Raise if an answer was no refusal: the connection is gone, or nothing came in time."""
+        if self._given_up is not None:
+            raise self._given_up from err
         waited_s = time.monotonic() - self._asked_at
         if self._transport.is_active() and waited_s < self._transport.auth_timeout:
             return
@@ -260,7 +275,7 @@ class Login:
         seen, hop = self.so_far, self._hop
         tried = ", ".join(seen.offered) or "nothing"
         facts = {"tried": tried, "allowed": ", ".join(self._more or seen.allowed)}
-        asked = "" if self._ask is not None else self._asked_hint()
+        asked = self._asked_hint() if self._ask is None else self._answered_hint()
         kept = [one for one in seen.unopened if one.outcome in {"encrypted", "wrong_passphrase"}]
         if kept and "publickey" in (seen.allowed or ["publickey"]) and not self._more:
             wrong = self._ask is not None and kept[0].outcome == "wrong_passphrase"
@@ -279,6 +294,8 @@ class Login:
         else:
             allows = f", it allows {facts['allowed']}" if facts["allowed"] else ""
             message = f"{hop.label} refused {hop.user} (tried: {tried}{allows})"
+        if self._stale:
+            message += "; the password that was given before is good no longer"
         hints = [_unopened_hint(seen.unopened), asked]
         hint = " ".join(one for one in hints if one)
         return AuthRefused(
@@ -287,6 +304,14 @@ class Login:
             host=hop.label,
             stage="auth",
             facts=facts,
+        )
+
+    def _answered_hint(self) -> str:
+        if not any(method in self.so_far.offered for method in _ASKED):
+            return ""
+        return (
+            "Nothing is tried again by itself, because sites lock accounts after some wrong "
+            "answers; `clusters.login` asks again."
         )
 
     def _asked_hint(self) -> str:

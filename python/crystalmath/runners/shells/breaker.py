@@ -9,7 +9,7 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from crystalmath.errors import AuthRefused, HostKeyChanged, HostKeyUnknown, SshError, Unreachable
 
@@ -19,6 +19,9 @@ FAILURES_TO_OPEN: Final = 5
 LOGINS_PER_HOUR: Final = 6
 _HOUR_S: Final = 3600.0
 _STOPPING: Final = (AuthRefused, HostKeyChanged, HostKeyUnknown)
+
+
+State = Literal["ok", "backing_off", "open", "needs_user"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Health:
         None when it may be tried at once, or only the user can go on.
     """
 
-    state: str
+    state: State
     failures: int
     unreachable_since: float | None
     last_error: SshError | None
@@ -127,7 +130,7 @@ class Breaker:
     def health(self, now: float) -> Health:
         """How the host is doing."""
         waits = self._last is not None and not self._stopped
-        state = "ok" if self._last is None else "backing_off"
+        state: State = "ok" if self._last is None else "backing_off"
         if self._failures >= FAILURES_TO_OPEN:
             state = "open"
         if self._stopped:

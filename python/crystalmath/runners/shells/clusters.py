@@ -6,19 +6,21 @@ Built by ``api``; the one place that turns a record into a connection.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from crystalmath.contract.clusters import ClusterReport, HostKeyView, Problem
+from crystalmath.contract.clusters import ClusterReport, ConnectionView, HostKeyView, Problem
 from crystalmath.errors import InvalidParams
 from crystalmath.runners.shells.hosts import ClusterHost
 from crystalmath.runners.shells.local import LocalShell
 from crystalmath.runners.shells.report import ConnectionReport
 from crystalmath.runners.shells.ssh import SshShells
 from crystalmath.runners.shells.ssh_config import SshConfig
+from crystalmath.services.job_view import rfc3339
 from crystalmath.services.ports_cluster import ClusterRecord
-from crystalmath.services.ports_shell import Shell
+from crystalmath.services.ports_shell import Ask, Shell
 
 
 class ClusterShells:
@@ -64,7 +66,14 @@ class ClusterShells:
         if is_here(record):
             return ClusterReport(reachable=True), True
         found = self._ssh.test_connection(_host(record), deadline_s=deadline_s)
-        return _view(found), found.facts is not None
+        seen = _view(found)
+        if record.key_file is not None and not Path(record.key_file).expanduser().is_file():
+            absent = Problem(
+                what=f"there is no key file {record.key_file} on this machine",
+                hint="correct `key_file`; ssh's other keys and the agent were tried without it",
+            )
+            seen = seen.model_copy(update={"problems": [absent, *seen.problems]})
+        return seen, found.facts is not None
 
     def accept_host_key(self, record: ClusterRecord, fingerprint: str) -> HostKeyView:
         """Store the key with this fingerprint, if it is the one that is offered now.
@@ -77,6 +86,27 @@ class ClusterShells:
             raise InvalidParams(f"{record.name} is this machine: there is no host key", field="id")
         offer = self._ssh.accept_host_key(_host(record), fingerprint)
         return HostKeyView(type=offer.key_type, fingerprint=offer.sha256, known=True)
+
+    def login(self, record: ClusterRecord, ask: Ask) -> None:
+        """See ``services.clusters.Ways.login``."""
+        if is_here(record):
+            raise InvalidParams(f"{record.name} is this machine: nobody logs in", field="id")
+        self._ssh.login(_host(record), ask)
+
+    def changed(self, before: ClusterRecord, after: ClusterRecord | None) -> None:
+        """Close connections that another record would not make, and forget what was answered."""
+        if after is None or _host(before) != _host(after):
+            self._ssh.forget(before.name)
+
+    def connection(self, record: ClusterRecord) -> ConnectionView | None:
+        """See ``services.clusters.Ways.connection``."""
+        health = None if is_here(record) else self._ssh.known_health(_host(record))
+        if health is None:
+            return None
+        next_try_at = None
+        if health.next_try_in_s is not None:
+            next_try_at = rfc3339(time.time() + health.next_try_in_s)
+        return ConnectionView(state=health.state, failures=health.failures, next_try_at=next_try_at)
 
     def reset(self, record: ClusterRecord) -> None:
         """Forget refusals and back-off: the user has changed something."""

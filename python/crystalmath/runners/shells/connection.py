@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from crystalmath.errors import CrystalMathError, SshError, Unreachable
-from crystalmath.runners.shells.authentication import AUTH_S, Ask, LoggedIn, Login, Passphrases
+from crystalmath.runners.shells.answers import Answers
+from crystalmath.runners.shells.authentication import ANSWER_S, AUTH_S, LoggedIn, Login
 from crystalmath.runners.shells.host_keys import HostKeyOffer, HostKeys
 from crystalmath.runners.shells.hosts import Hop, Route
 from crystalmath.runners.shells.sockets import CONNECT_S, Wire, open_wire
+from crystalmath.services.ports_shell import Ask
 
 if TYPE_CHECKING:
     from paramiko import Channel, Transport
@@ -39,7 +41,7 @@ class Credentials:
     """What a log-in may use; ``environment`` names the agent, ``ask`` asks a person."""
 
     environment: Mapping[str, str]
-    passphrases: Passphrases
+    answers: Answers
     ask: Ask | None = None
 
 
@@ -240,12 +242,13 @@ class _Making:
     def log_in(self, hop: Hop) -> None:
         """Log in at the hop that was added last."""
         transport = self._transports[-1]
-        transport.auth_timeout = self._left(AUTH_S)
+        asks = self._credentials.ask is not None
+        transport.auth_timeout = self._left(AUTH_S + (ANSWER_S if asks else 0.0))
         login = Login(
             transport,
             hop,
             environment=self._credentials.environment,
-            passphrases=self._credentials.passphrases,
+            answers=self._credentials.answers,
             ask=self._credentials.ask,
         )
         self._opened.logged_in.append(login.so_far)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from crystalmath.errors import TransferFailed
+from crystalmath.errors import SetupFailed, TransferFailed
 from crystalmath.runners.shells.facts import noise_lines, read_facts
 from crystalmath.runners.shells.framing import new_token
+from crystalmath.runners.shells.setup_lines import diagnosis_script, read_diagnosis
 from crystalmath.runners.shells.tails import (
     read_tails,
     read_unchanged,
@@ -36,6 +37,7 @@ _COMMAND_S: Final = 30.0
 _FEW_FILES: Final = 8
 _SIZE_BYTES: Final = 8 * 1024
 """Room for what is said of one file: its path may be this long."""
+_DIAGNOSIS_S: Final = 20.0
 
 
 class FramedShell(ABC):
@@ -70,8 +72,38 @@ class FramedShell(ABC):
         """How files of these sizes are moved."""
 
     def run(self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB) -> Ran:
-        """Run a POSIX sh script; its standard input is empty."""
-        return self._run(script, time.monotonic() + deadline_s, cap_bytes, self._setup)
+        """Run a POSIX sh script; its standard input is empty.
+
+        Raises
+        ------
+        SetupFailed
+            A line of ``setup_commands`` ends the shell; the script was not begun.
+        """
+        until = time.monotonic() + deadline_s
+        ran = self._run(script, until, cap_bytes, self._setup)
+        if ran.ended_in_setup:
+            raise self._setup_failed(min(until, time.monotonic() + _DIAGNOSIS_S))
+        return ran
+
+    def _setup_failed(self, until: float) -> SetupFailed:
+        """Find the line that ends the shell: run the first, the first two, and so on."""
+        ran = self._run(diagnosis_script(self._setup), until, MIB)
+        found = read_diagnosis(ran, self._setup)
+        if found is None:
+            message, where = "a setup line ends the shell", "one of the lines"
+        else:
+            number, said = found
+            message = f"the setup line {number}, `{self._setup[number - 1]}`, ends the shell"
+            message += f": {said}" if said else ""
+            where = "the line"
+        return SetupFailed(
+            f"{self._label}: {message}",
+            hint=f"Correct {where} in `setup_commands`: an `exit`, an `exec` or the `.` of a file "
+            "that is not there ends the shell before any command.",
+            field="setup_commands",
+            host=self._host,
+            stage="session",
+        )
 
     def put(
         self,

@@ -40,7 +40,11 @@ def frame_script(
     """
     no_input = "" if takes_input else " </dev/null"
     setup = "\n".join(setup_commands)
-    prepared = f"{{\n{setup}\n}} </dev/null >/dev/null 2>&1\n" if setup.strip() else ""
+    prepared = (
+        f"printf '%s setup\\n' {token}\n{{\n{setup}\n}} </dev/null >/dev/null 2>&1\n"
+        if setup.strip()
+        else ""
+    )
     return (
         f"{prepared}printf '%s begin\\n' {token}; printf '%s begin\\n' {token} >&2\n"
         f"(\n{script}\n){no_input}\n"
@@ -62,6 +66,7 @@ class Deframer:
     def __init__(self, token: str, cap_bytes: int) -> None:
         self._begin = f"{token} begin\n".encode()
         self._token = token.encode()
+        self._setup = f"{token} setup\n".encode()
         self._cap = cap_bytes
         self._noise = bytearray()
         self._body = bytearray()
@@ -88,8 +93,15 @@ class Deframer:
     @property
     def noise(self) -> bytes:
         """What the host wrote around them."""
-        before = self._noise if self._begun else self._noise + self._tail
-        return bytes(before[:_NOISE_BYTES])
+        return bytes(self._before()[:_NOISE_BYTES]).replace(self._setup, b"")
+
+    @property
+    def in_setup(self) -> bool:
+        """Whether the lines before the command have begun, and the command has not."""
+        return not self._begun and self._setup in self._before()
+
+    def _before(self) -> bytes:
+        return bytes(self._noise if self._begun else self._noise + self._tail)
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes, cut anywhere."""
@@ -152,8 +164,14 @@ class Streams:
         """Whether both ends were seen."""
         return self.out.ended and self.err.ended
 
-    def result(self, seconds: float) -> Ran:
-        """The end of the command; without both end marks the exit code is unknown."""
+    def result(self, seconds: float, *, shell_ended: bool = False) -> Ran:
+        """The end of the command; without both end marks the exit code is unknown.
+
+        Parameters
+        ----------
+        shell_ended
+            It is known that the shell came to its end, and was not cut off.
+        """
         return Ran(
             rc=self.out.rc if self.ended else None,
             out=self.out.body,
@@ -161,4 +179,5 @@ class Streams:
             complete=self.out.complete and self.err.complete,
             seconds=seconds,
             noise=self.out.noise + self.err.noise,
+            ended_in_setup=shell_ended and self.out.in_setup,
         )

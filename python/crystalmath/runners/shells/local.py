@@ -54,12 +54,12 @@ class LocalShell(FramedShell):
             cwd=Path.home() if Path.home().is_dir() else "/",
         ) as process:
             try:
-                _drain(process, frame_script(script, token, setup), streams, until)
+                late = not _drain(process, frame_script(script, token, setup), streams, until)
             finally:
                 if not streams.ended:
                     with suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
-        return streams.result(time.monotonic() - began)
+        return streams.result(time.monotonic() - began, shell_ended=not late)
 
     def _choose(self, sizes: Sequence[int]) -> Ways:  # noqa: ARG002 - there is one way
         return self._ways
@@ -75,8 +75,14 @@ class LocalShell(FramedShell):
         """Nothing is open."""
 
 
-def _drain(process: subprocess.Popen[bytes], script: bytes, streams: Streams, until: float) -> None:
-    """Feed the script and read both streams at the same time, until both end marks came."""
+def _drain(process: subprocess.Popen[bytes], script: bytes, streams: Streams, until: float) -> bool:
+    """Feed the script and read both streams at the same time, until both end marks came.
+
+    Returns
+    -------
+    bool
+        Whether the end came, of the command or of the shell, before the deadline.
+    """
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -89,7 +95,7 @@ def _drain(process: subprocess.Popen[bytes], script: bytes, streams: Streams, un
         while not streams.ended and selector.get_map():
             left = until - time.monotonic()
             if left <= 0:
-                return
+                return False
             for key, _events in selector.select(left):
                 if key.fileobj is process.stdin:
                     script = _write(process, script)
@@ -102,6 +108,7 @@ def _drain(process: subprocess.Popen[bytes], script: bytes, streams: Streams, un
                     selector.unregister(key.fileobj)
                 else:
                     sinks[key.fileobj].feed(data)  # type: ignore[index]
+    return True
 
 
 def _write(process: subprocess.Popen[bytes], script: bytes) -> bytes:

@@ -69,7 +69,9 @@ class ParamikoShell(FramedShell):
                 channel, SHELL, [frame_script(script, token, setup)], streams.out, streams.err,
                 ended=lambda: streams.ended, until=lambda: until,
             )  # fmt: skip
-            return streams.result(time.monotonic() - began)
+            # Without a status of its end nobody knows whether the shell or the connection ended.
+            ended = channel.exit_status >= 0
+            return streams.result(time.monotonic() - began, shell_ended=ended)
 
     @contextmanager
     def channel(self, purpose: Purpose, until: float) -> Iterator[Channel]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from crystalmath.errors import SshError, Unreachable
-from crystalmath.runners.shells.authentication import Ask
 from crystalmath.runners.shells.breaker import Breaker, Health
 from crystalmath.runners.shells.connection import Connection, ConnectionLost, Opener, with_host
 from crystalmath.runners.shells.hosts import Clock
+from crystalmath.services.ports_shell import Ask
 
 if TYPE_CHECKING:
     from paramiko import Channel
@@ -108,6 +108,12 @@ class HostPool:
         """Whether there is a connection."""
         with self._lock:
             return any(connection.alive for connection in self._connections.values())
+
+    def standing(self) -> Connection | None:
+        """The connection for commands, if there is one now."""
+        with self._lock:
+            found = self._connections.get("commands")
+            return found if found is not None and found.alive else None
 
     def tend(self, *, idle_s: float, keep: bool, overdue_s: float) -> None:
         """Close what is idle, overdue, or was slept through; called now and then."""

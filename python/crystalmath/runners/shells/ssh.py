@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from crystalmath.errors import NotImplementedYet, SshError
-from crystalmath.runners.shells.authentication import Ask, LoggedIn, Passphrases
+from crystalmath.errors import AuthRefused, NotImplementedYet, SshError
+from crystalmath.runners.shells.answers import Answers
+from crystalmath.runners.shells.authentication import LoggedIn
 from crystalmath.runners.shells.breaker import LOGINS_PER_HOUR, Breaker, Health
 from crystalmath.runners.shells.connection import (
     Connection,
@@ -34,22 +35,35 @@ from crystalmath.runners.shells.transfer.get import APPEAR_S
 from crystalmath.runners.shells.transfer.sftp import Sftp
 from crystalmath.runners.shells.transfer.stream import Stream
 from crystalmath.runners.shells.transfer.ways import Ways
+from crystalmath.services.ports_shell import Ask
 
 if TYPE_CHECKING:
     from paramiko import Channel
 
 IDLE_S: Final = 600.0
 LOG_IN_S: Final = 60.0
+LOG_IN_BY_HAND_S: Final = 300.0
+_STANDS: Final = (
+    "another connection would need a login again; the one that stands was tried",
+    "When it is lost, log in again with `clusters.login`.",
+)
 _NO_OPENSSH: Final = "connections through the `ssh` program are not built yet"
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is kept of a host: its record, its connections, and what does not work on it."""
+    """What is kept of a host: its record, its connections, and what does not work on it.
+
+    Attributes
+    ----------
+    answers
+        What was answered while logging in; gone when the record is another one.
+    """
 
     host: ClusterHost
     pool: HostPool
     broken: dict[str, str]
+    answers: Answers
 
 
 class SshShells:
@@ -85,7 +99,6 @@ class SshShells:
         self._clock = clock or Clock()
         self._logins_per_hour = logins_per_hour
         self._appear_s = appear_s
-        self._passphrases = Passphrases()
         self._lock = threading.Lock()
         self._known: dict[str, _Known] = {}
         self._tender = Tender(self._pools, keep=keep_open, idle_s=idle_s)
@@ -103,12 +116,7 @@ class SshShells:
         NotImplementedYet
             The record asks for ``shell: openssh``.
         """
-        if host.shell == "openssh":
-            raise NotImplementedYet(
-                _NO_OPENSSH,
-                hint="`shell: paramiko` handles keys, agents and jump hosts.",
-                field="shell",
-            )
+        _refuse_openssh(host)
         known = self._of(host)
         return ParamikoShell(
             known.pool,
@@ -123,20 +131,34 @@ class SshShells:
         """How a host is doing, without asking it."""
         return self._of(host).pool.health()
 
+    def known_health(self, host: ClusterHost) -> Health | None:
+        """The same of a host that was connected to; None of another one."""
+        with self._lock:
+            known = self._known.get(host.name)
+        return None if known is None or known.host != host else known.pool.health()
+
     def reset(self, host: ClusterHost) -> None:
         """Forget refusals and back-off: the user has changed something."""
         self._of(host).pool.reset()
 
-    def login(self, host: ClusterHost, ask: Ask, *, deadline_s: float = 300.0) -> LoggedIn:
-        """Connect with a person to answer; passphrases stay in memory, other answers do not.
+    def login(
+        self, host: ClusterHost, ask: Ask, *, deadline_s: float = LOG_IN_BY_HAND_S
+    ) -> LoggedIn:
+        """Connect with a person to answer; what was answered stays in memory.
+
+        A connection that stands needs no answers.
 
         Raises
         ------
         SshError
+        Cancelled
+            Nobody has answered.
+        NotImplementedYet
+            The record asks for ``shell: openssh``.
         """
-        pool = self._of(host).pool
-        pool.close()
-        connection = pool.current(time.monotonic() + deadline_s, ask, by_user=True)
+        _refuse_openssh(host)
+        until = time.monotonic() + deadline_s
+        connection = self._of(host).pool.current(until, ask, by_user=True)
         return connection.opened.logged_in[-1]
 
     def host_key(self, host: ClusterHost, *, deadline_s: float = LOG_IN_S) -> HostKeyOffer:
@@ -186,9 +208,15 @@ class SshShells:
             if route.needs_openssh is not None:
                 report.problem("auth", route.needs_openssh, _NO_OPENSSH)
             connection = connect(
-                route, self._keys, self._credentials(None), until=until, opened=opened
+                route, self._keys, self._credentials(host), until=until, opened=opened
             )
         except SshError as err:
+            standing = self._of(host).pool.standing()
+            if isinstance(err, AuthRefused) and standing is not None:
+                report.take_opened(standing.opened)
+                report.problem("auth", *_STANDS)
+                examine(self.shell(host, by_user=True), report, scratch=scratch, until=until)
+                return report
             report.take_opened(opened)
             report.failed(err)
             return report
@@ -229,26 +257,33 @@ class SshShells:
             if known is not None and known.host == host:
                 return known
             breaker = Breaker(host.name, logins_per_hour=self._logins_per_hour)
-            pool = HostPool(host.name, self._opener(host), breaker, self._clock, self._tender.wake)
-            made = self._known[host.name] = _Known(host, pool, {})
+            answers = Answers()
+            pool = HostPool(
+                host.name, self._opener(host, answers), breaker, self._clock, self._tender.wake
+            )
+            made = self._known[host.name] = _Known(host, pool, {}, answers)
         if known is not None:
             known.pool.close(for_good=True)
         return made
 
-    def _opener(self, host: ClusterHost) -> Callable[[float, Ask | None], Connection]:
+    def _opener(
+        self, host: ClusterHost, answers: Answers
+    ) -> Callable[[float, Ask | None], Connection]:
         def open_(until: float, ask: Ask | None) -> Connection:
             route = self._config.route(host)
-            return connect(route, self._keys, self._credentials(ask), until=until)
+            credentials = Credentials(dict(self._environment()), answers, ask)
+            return connect(route, self._keys, credentials, until=until)
 
         return open_
 
     def _offered(self, host: ClusterHost, deadline_s: float) -> tuple[Hop, str, bytes]:
         route = self._config.route(host)
         until = time.monotonic() + deadline_s
-        return offered_key(route, self._keys, self._credentials(None), until=until)
+        return offered_key(route, self._keys, self._credentials(host), until=until)
 
-    def _credentials(self, ask: Ask | None) -> Credentials:
-        return Credentials(dict(self._environment()), self._passphrases, ask)
+    def _credentials(self, host: ClusterHost) -> Credentials:
+        """What gets in without anybody to ask."""
+        return Credentials(dict(self._environment()), self._of(host).answers)
 
     def _pools(self) -> list[tuple[str, HostPool]]:
         with self._lock:
@@ -263,6 +298,15 @@ def _ways(shell: ParamikoShell, purpose: Purpose, broken: dict[str, str]) -> Way
     if purpose == "transfers":
         return Ways({"stream": stream}, stream, broken)
     return Ways({"sftp": Sftp(lend), "stream": stream}, stream, broken)
+
+
+def _refuse_openssh(host: ClusterHost) -> None:
+    if host.shell == "openssh":
+        raise NotImplementedYet(
+            _NO_OPENSSH,
+            hint="`shell: paramiko` handles keys, agents, passwords and jump hosts.",
+            field="shell",
+        )
 
 
 def _only(connection: Connection) -> Callable[[float, Ask | None], Connection]:

@@ -18,11 +18,11 @@ from crystalmath.contract.clusters import (
     FoundCode,
     PartitionView,
     Problem,
-    SchedulerView,
     ScratchView,
 )
 from crystalmath.errors import SshError
 from crystalmath.runners.remote.host import expandable
+from crystalmath.runners.slurm.survey import parts_of, scheduler_of, survey_script
 from crystalmath.runners.slurm.values import parse_count, parse_duration_s
 from crystalmath.services.ports_cluster import ClusterRecord
 from crystalmath.services.ports_shell import Shell, ShellFacts
@@ -62,7 +62,7 @@ class Examination:
         except SshError as error:
             problem = Problem(what=error.message, hint=error.hint)
             return found.model_copy(update={"problems": [*found.problems, problem]})
-        parts = _parts(ran.out_text())
+        parts = parts_of(ran.out_text())
         problems = [] if ran.complete and ran.rc is not None else [_cut(left_s)]
         problems += _noticed(record, facts, parts)
         return found.model_copy(
@@ -70,7 +70,7 @@ class Examination:
                 "shell": facts.shell,
                 "user": facts.user,
                 "noise": list(dict.fromkeys([*found.noise, *facts.noise])),
-                "scheduler": _scheduler(parts) if record.kind == "slurm" else None,
+                "scheduler": scheduler_of(parts) if record.kind == "slurm" else None,
                 "partitions": _partitions(parts.get("partitions", [])),
                 "scratch": _scratch(parts),
                 "codes": _codes(record, parts),
@@ -93,9 +93,7 @@ def _script(record: ClusterRecord) -> str:
         for code, path in {**_PROGRAMS, **record.codes}.items()
     )
     return f"""export LC_ALL=C.UTF-8
-echo '==version'; sinfo --version 2>&1
-echo '==partitions'; sinfo {cluster}-h -o '{form}' 2>/dev/null
-echo '==accounting'; sacct {cluster}-n -X -S now -o JobID 2>&1 >/dev/null; echo "rc $?"
+{survey_script(record.slurm_cluster)}echo '==partitions'; sinfo {cluster}-h -o '{form}' 2>/dev/null
 echo '==scratch'
 d={expandable(record.remote_workdir)}
 printf '%s\\n' "$d"
@@ -107,27 +105,6 @@ df -Pk "$e" 2>/dev/null | awk 'NR==2 {{print $4}}'
 echo '==codes'
 {programs}
 true"""
-
-
-def _parts(out: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    name = ""
-    for line in out.splitlines():
-        if line.startswith("=="):
-            name = line[2:]
-            found[name] = []
-        elif name:
-            found[name].append(line)
-    return found
-
-
-def _scheduler(parts: Mapping[str, Sequence[str]]) -> SchedulerView:
-    said = " ".join(parts.get("version", ()))
-    match = re.search(r"slurm\S*\s+(\d+\.\d+\S*)", said)
-    accounting = bool(parts.get("accounting")) and parts["accounting"][-1] == "rc 0"
-    if match is None:
-        return SchedulerView(accounting=False)
-    return SchedulerView(name="slurm", version=match[1], accounting=accounting)
 
 
 def _partitions(lines: Sequence[str]) -> list[PartitionView]:
@@ -147,10 +124,20 @@ def _partitions(lines: Sequence[str]) -> list[PartitionView]:
             available=available == "up",
             max_walltime_s=parse_duration_s(limit),
             nodes=n,
-            cpus_per_node=parse_count(cpus.rstrip("+")),
-            memory_mib_per_node=None if memory_mib is None else int(memory_mib[0]),
+            cpus_per_node=_larger(
+                parse_count(cpus.rstrip("+")), before.cpus_per_node if before else None
+            ),
+            memory_mib_per_node=_larger(
+                None if memory_mib is None else int(memory_mib[0]),
+                before.memory_mib_per_node if before else None,
+            ),
         )
     return list(found.values())
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    """Of the kinds of nodes in a partition the larger one counts."""
+    return max((n for n in (one, other) if n is not None), default=None)
 
 
 def _scratch(parts: Mapping[str, Sequence[str]]) -> ScratchView:
@@ -172,7 +159,7 @@ def _noticed(
     record: ClusterRecord, facts: ShellFacts, parts: Mapping[str, Sequence[str]]
 ) -> list[Problem]:
     problems = []
-    scheduler, scratch = _scheduler(parts), _scratch(parts)
+    scheduler, scratch = scheduler_of(parts), _scratch(parts)
     is_slurm = record.kind == "slurm"
     if is_slurm and scheduler.name is None:
         hint = "is it the login node? does `setup_commands` need a `module load slurm`?"

@@ -54,6 +54,7 @@ _USAGE: Final = [
     "NTasks",
     "AllocCPUS",
     "ReqMem",
+    "ElapsedRaw",
 ]
 
 _DISABLED = re.compile(r"accounting storage is disabled", re.IGNORECASE)
@@ -113,6 +114,8 @@ class Usage:
         The largest of any task of any step.
     cpu_s
         Of all steps together.
+    elapsed_s
+        Time that it had its cores.
     failed_steps
         Steps that did not end well, as ``12.1 FAILED 1:0``.
     """
@@ -120,6 +123,7 @@ class Usage:
     max_rss_kib: float | None
     cpu_s: float | None
     n_cpus: int | None
+    elapsed_s: float | None = None
     failed_steps: tuple[str, ...] = ()
 
 
@@ -201,24 +205,28 @@ def read_history(ran: Ran) -> History:
     return History(True, tuple(rows), tuple(rejects))
 
 
-def read_usage(ran: Ran) -> dict[int, Usage]:
-    """Read the usage of each job (by its own number); empty when nothing could be read."""
-    if ran.rc != 0 or not ran.complete:
-        return {}
-    found: dict[int, list[list[str]]] = {}
+def read_usage(ran: Ran) -> dict[int, dict[int | None, Usage]] | None:
+    """Read the usage of each job, task by task (None: it is no array); None: nobody can tell."""
+    if ran.rc != 0 or not ran.complete or _DISABLED.search(ran.out_text() + ran.err_text()):
+        return None
+    found: dict[tuple[int, int | None], list[list[str]]] = {}
     for record in _records(ran.out_text(), len(_USAGE)):
-        ref = parse_ref(record[0])
-        if ref is not None and len(record) == len(_USAGE):
-            found.setdefault(ref.job, []).append(record)
-    return {job: _sum(records) for job, records in found.items()}
+        ref = parse_ref(record[1]) if len(record) == len(_USAGE) else None
+        if ref is not None and ref.tasks is None:
+            found.setdefault((ref.job, ref.task), []).append(record)
+    by_job: dict[int, dict[int | None, Usage]] = {}
+    for (job, task), records in found.items():
+        by_job.setdefault(job, {})[task] = _sum(records)
+    return by_job
 
 
 def _sum(records: list[list[str]]) -> Usage:
+    """Allocations count for time and cores, their steps for memory and for what went wrong."""
     rss = [size for r in records if (size := parse_size_kib(r[4])) is not None]
-    cpu = [
-        time for r in records if "." not in r[0] and (time := parse_duration_s(r[5])) is not None
-    ]
-    cpus = [n for r in records if "." not in r[0] and (n := parse_count(r[8])) is not None]
+    whole = [r for r in records if "." not in r[1]]
+    cpu = [time for r in whole if (time := parse_duration_s(r[5])) is not None]
+    cpus = [n for r in whole if (n := parse_count(r[8])) is not None]
+    elapsed = [float(r[10]) for r in whole if r[10].isascii() and r[10].isdigit()]
     failed = []
     for record in records:
         _, _, step = record[1].partition(".")
@@ -229,6 +237,7 @@ def _sum(records: list[list[str]]) -> Usage:
         max_rss_kib=max(rss, default=None),
         cpu_s=max(cpu, default=None),
         n_cpus=max(cpus, default=None),
+        elapsed_s=max(elapsed, default=None),
         failed_steps=tuple(failed),
     )
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from crystalmath.domain.evidence import Observation, SeenPhase
+from crystalmath.domain.task_list import TaskList
 from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.history import HistoryRow
 from crystalmath.runners.slurm.queue import QueueRow
-from crystalmath.runners.slurm.states import State
+from crystalmath.runners.slurm.states import State, read_state
+from crystalmath.runners.slurm.tasks import JobRef
+from crystalmath.runners.slurm.values import parse_epoch_s, parse_exit
 
 _RANK: Final[Mapping[SeenPhase, int]] = {
     "running": 5,
@@ -30,6 +34,23 @@ def of_queue(rows: Iterable[QueueRow], number: int, at: float) -> dict[int, Obse
     for row in rows:
         by_job.setdefault(row.ref.job, []).append(row)
     return {job: _of_rows(found, number, at) for job, found in by_job.items()}
+
+
+def of_tasks(
+    rows: Iterable[QueueRow], number: int, at: float
+) -> dict[int, list[tuple[TaskList, Observation]]]:
+    """What is said of the tasks of arrays, row by row; a row may stand for many that wait."""
+    found: dict[int, list[tuple[TaskList, Observation]]] = {}
+    for row in rows:
+        listed = _tasks_of(row.ref)
+        if listed is not None:
+            seen = replace(_of_rows([row], number, at), task=row.ref.task)
+            found.setdefault(row.ref.job, []).append((listed, seen))
+    return found
+
+
+def _tasks_of(ref: JobRef) -> TaskList | None:
+    return ref.tasks if ref.task is None else TaskList(((ref.task, ref.task, 1),))
 
 
 def _of_rows(rows: Sequence[QueueRow], number: int, at: float) -> Observation:
@@ -87,8 +108,71 @@ def of_history(rows: Sequence[HistoryRow], at: float) -> list[Observation]:
     return [replace(seen, start_at=min(starts, default=None), end_at=max(ends, default=None))]
 
 
-def _weight(row: HistoryRow) -> tuple[int, bool, float]:
-    return _RANK[row.state.meaning.phase], _is_bad(row.state), row.end_at or 0.0
+def of_task_history(
+    rows: Sequence[HistoryRow], wanted: Iterable[int], at: float
+) -> list[Observation]:
+    """The observations of each task of an array.
+
+    A task that never started has no row of its own: it is in a list, which may be cut. A cut list
+    covers every task that is not seen otherwise.
+    """
+    own: dict[int, list[HistoryRow]] = {}
+    lists: list[tuple[TaskList, HistoryRow]] = []
+    for row in rows:
+        if row.ref.task is not None:
+            own.setdefault(row.ref.task, []).append(row)
+        elif row.ref.tasks is not None:
+            lists.append((row.ref.tasks, row))
+    found = []
+    for task in wanted:
+        told = own.get(task) or [row for tasks, row in lists if task in tasks]
+        told = told or [row for tasks, row in lists if tasks.at_least]
+        found += [replace(_of_row(row, at), task=task) for row in told]
+    return found
+
+
+def of_detail(job: Mapping[str, str | None], at: float) -> Observation | None:
+    """What ``scontrol show job`` says of one job, or of one task; None when it tells no state."""
+    state = read_state(job.get("JobState") or "")
+    if state.name is None:
+        return None
+    rc, signal = parse_exit(job.get("ExitCode") or "") or (None, None)
+    start_at = _time(job.get("StartTime"))
+    if state.meaning.phase == "waiting":
+        start_at = None  # an estimate
+    task = job.get("ArrayTaskId") or ""
+    restarts = job.get("Restarts") or ""
+    owner = (job.get("UserId") or "").partition("(")[0]
+    return Observation(
+        source="scontrol",
+        seen_at=at,
+        phase=state.meaning.phase,
+        raw=state.raw,
+        reason=reason_of(state, rc, signal, start_at),
+        attention=state.meaning.attention,
+        settles=state.meaning.settles,
+        submit_at=_time(job.get("SubmitTime")),
+        start_at=start_at,
+        end_at=_time(job.get("EndTime")) if state.meaning.phase in ("ended", "cancelled") else None,
+        restarts=int(restarts) if restarts.isdigit() else None,
+        owner=owner or None,
+        name=job.get("JobName"),
+        workdir=job.get("WorkDir"),
+        rc=rc,
+        signal=signal or None,
+        task=int(task) if task.isdigit() else None,
+        details={"nodes": job["NodeList"]} if job.get("NodeList") else {},
+    )
+
+
+def _time(text: str | None) -> float | None:
+    """A time of scontrol: seconds since 1970, or as it prints them in the zone UTC."""
+    if text is None:
+        return None
+    try:
+        return parse_epoch_s(text) or datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
 
 
 def _of_row(row: HistoryRow, at: float) -> Observation:
@@ -119,9 +203,14 @@ def reason_of(
     """Why the calculation failed, as far as the scheduler's word and exit code tell."""
     if state.name == "FAILED" and (rc, signal or 0) in _NOT_STARTED:
         return "did_not_start"
-    if state.name == "DEADLINE" and start_at is None:
+    if start_at is None and (state.name == "DEADLINE" or _is_without_end(state, rc, signal)):
         return "did_not_start"
     return state.meaning.reason
+
+
+def _is_without_end(state: State, rc: int | None, signal: int | None) -> bool:
+    """Whether no program left the exit code of a failure: 1:0 is what a refused start gets."""
+    return state.name == "FAILED" and rc in (None, 0, 1) and not signal
 
 
 def _is_bad(state: State) -> bool:

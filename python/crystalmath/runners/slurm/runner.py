@@ -7,10 +7,13 @@ and by the calls of users, at the same time.
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, overload
 
 from crystalmath.domain.evidence import Observation
+from crystalmath.domain.task_list import TaskList, parse_array
 from crystalmath.errors import SlurmError
 from crystalmath.runners.remote.host import QUERY_S, RemoteHost
 from crystalmath.runners.slurm import (
@@ -22,6 +25,7 @@ from crystalmath.runners.slurm import (
 )
 from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.queue import QueueRow, queue_command, read_queue
+from crystalmath.runners.slurm.survey import parts_of, scheduler_of, survey_script
 from crystalmath.services.cluster_key import key_of
 from crystalmath.services.ports_cluster import (
     IDS_PER_CANCEL,
@@ -29,15 +33,19 @@ from crystalmath.services.ports_cluster import (
     Found,
     Outcome,
     QueuePoll,
+    Staging,
     Watched,
     Work,
 )
 from crystalmath.services.ports_shell import MIB, Ran
+from crystalmath.services.ports_tasks import FOLDER, Used
 
 SUBMIT_S: Final = 180.0
 _ASKED: Final = (
     "nodes",
     "ntasks",
+    "ntasks_per_node",
+    "array",
     "cpus_per_task",
     "memory_mib",
     "memory_per_cpu_mib",
@@ -84,8 +92,17 @@ class SlurmRunner(RemoteHost):
                 launcher=record.launcher,
                 env=work.env,
                 setup_commands=record.setup_commands,
+                starts_processes=work.starts_processes,
             ),
         )
+
+    def stage(self, staging: Staging) -> str:
+        """See ``ClusterRunner.stage``; the folders of tasks too, for their logs stand in them."""
+        directory = super().stage(staging)
+        array = staging.work.resources.get("array")
+        if array is not None:
+            self.run_there(_folders(directory, parse_array(array)), "the folders of its tasks")
+        return directory
 
     def submit(self, directory: str, name: str, claim: int) -> Outcome:
         """See ``ClusterRunner.submit``."""
@@ -132,6 +149,7 @@ class SlurmRunner(RemoteHost):
             at=at,
             number=number,
             seen=observe.of_queue(poll.rows, number, at),
+            tasks=observe.of_tasks(poll.rows, number, at),
             unsure=poll.rejected_ids(),
             rows=_Shown(poll.rows),
             rejects=len(poll.rejects),
@@ -140,7 +158,7 @@ class SlurmRunner(RemoteHost):
 
     def history(self, jobs: Sequence[Watched]) -> tuple[dict[int, list[Observation]], str | None]:
         """See ``ClusterRunner.history``."""
-        ours = {job.scheduler_id: job.job_id for job in jobs}
+        ours = {job.scheduler_id: job for job in jobs}
         since = [job.since for job in jobs if job.since is not None]
         start = min(since) if len(since) == len(jobs) else None
         rows: dict[int, list[history.HistoryRow]] = {}
@@ -151,9 +169,48 @@ class SlurmRunner(RemoteHost):
             trouble = past.trouble or trouble
             for row in past.rows:
                 if row.ref.job in ours:
-                    rows.setdefault(ours[row.ref.job], []).append(row)
+                    rows.setdefault(row.ref.job, []).append(row)
         at = self._clock()
-        return {job: observe.of_history(found, at) for job, found in rows.items()}, trouble
+        told: dict[int, list[Observation]] = {}
+        for ident, found in rows.items():
+            job = ours[ident]
+            told[job.job_id] = (
+                observe.of_history(found, at)
+                if job.tasks is None
+                else observe.of_task_history(found, job.tasks, at)
+            )
+        return told, trouble
+
+    def usage(self, jobs: Sequence[Watched]) -> dict[int, dict[int | None, Used]] | None:
+        """See ``ClusterRunner.usage``."""
+        ours = {job.scheduler_id: job.job_id for job in jobs}
+        since = [job.since for job in jobs if job.since is not None]
+        start = min(since) if len(since) == len(jobs) else None
+        command = history.usage_command(sorted(ours), start, self._record.slurm_cluster)
+        found = history.read_usage(self._ask(command))
+        if found is None:
+            return None
+        return {
+            ours[ident]: {task: _used(one) for task, one in by_task.items()}
+            for ident, by_task in found.items()
+            if ident in ours
+        }
+
+    def details(self, job: Watched) -> list[Observation]:
+        """See ``ClusterRunner.details``."""
+        found = self.detail(str(job.scheduler_id))
+        at = self._clock()
+        seen = [one for part in found.jobs if (one := observe.of_detail(part, at)) is not None]
+        if job.tasks is None:
+            return [replace(one, task=None) for one in seen]
+        wanted = set(job.tasks)
+        return [one for one in seen if one.task in wanted]
+
+    def survey(self) -> dict[str, Any]:
+        """See ``ClusterRunner.survey``."""
+        ran = self._ask(survey_script(self._record.slurm_cluster))
+        found = scheduler_of(parts_of(ran.out_text()))
+        return {} if found.name is None or not ran.complete else found.model_dump(mode="json")
 
     def cancel(self, jobs: Sequence[Watched]) -> dict[int, CancelOutcome]:
         """See ``ClusterRunner.cancel``."""
@@ -209,6 +266,25 @@ class _Shown(Sequence[Mapping[str, Any]]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def _folders(directory: str, tasks: TaskList) -> str:
+    """Make a folder for each task, with few processes."""
+    counting = "\n".join(
+        f"seq -f '{FOLDER}/%.0f' {first} {step} {last}" for first, last, step in tasks.ranges
+    )
+    return f"cd {shlex.quote(directory)} || exit 1\n{{ {counting}\n}} | xargs mkdir -p -m 700"
+
+
+def _used(usage: history.Usage) -> Used:
+    known = usage.elapsed_s is not None and usage.n_cpus is not None
+    return Used(
+        cpu_s=usage.cpu_s,
+        max_rss_kib=usage.max_rss_kib,
+        elapsed_s=usage.elapsed_s,
+        n_cpus=usage.n_cpus,
+        core_s=float(usage.elapsed_s or 0.0) * int(usage.n_cpus or 0) if known else None,
+    )
 
 
 def _shown(row: QueueRow) -> dict[str, Any]:

@@ -11,8 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from crystalmath.domain.resources import check_begin
+from crystalmath.domain.task_list import parse_array
 from crystalmath.errors import InvalidParams
 from crystalmath.services.cluster_key import job_key
+from crystalmath.services.ports_cluster import LAUNCHER_VARIABLE
+from crystalmath.services.ports_tasks import FOLDER
 
 if TYPE_CHECKING:
     import jinja2
@@ -21,16 +25,12 @@ WARN_LEAD_S: Final = 120
 _TEMPLATE: Final = "job.sh.j2"
 _WORD = re.compile(r"^[\w.,&|+-]{1,200}$", re.ASCII)
 _GPUS = re.compile(r"^(?:[A-Za-z0-9_.-]{1,40}:)?[1-9]\d{0,3}$", re.ASCII)
-_ARRAY = re.compile(r"^\d+(?:-\d+(?::\d+)?)?(?:,\d+(?:-\d+(?::\d+)?)?)*(?:%\d+)?$", re.ASCII)
-_BEGIN = re.compile(r"^[\w:+-]{1,40}$", re.ASCII)
 _WORDS: Final = (
     ("partition", "--partition=", _WORD),
     ("account", "--account=", _WORD),
     ("qos", "--qos=", _WORD),
     ("constraint", "--constraint=", _WORD),
     ("gpus", "--gres=gpu:", _GPUS),
-    ("array", "--array=", _ARRAY),
-    ("begin", "--begin=", _BEGIN),
 )
 _OURS: Final = (
     "--job-name", "--output", "--error", "--chdir", "--array", "--parsable", "--wrap",
@@ -56,6 +56,7 @@ class Request:
 
     nodes: int = 1
     ntasks: int = 1
+    ntasks_per_node: int | None = None
     cpus_per_task: int = 1
     memory_mib: int | None = None
     memory_per_cpu_mib: int | None = None
@@ -86,6 +87,8 @@ class Work:
         Lines before the program, as the cluster's record has them.
     stop_files
         Files that ask the program to end in order, with their text; written before the walltime.
+    starts_processes
+        The program starts its processes itself, by ``CRYSTALMATH_LAUNCHER``, and is warned.
     """
 
     uuid: str
@@ -96,6 +99,7 @@ class Work:
     env: Mapping[str, str] = field(default_factory=dict)
     setup_commands: tuple[str, ...] = ()
     stop_files: tuple[tuple[str, str], ...] = ()
+    starts_processes: bool = False
 
 
 def render_script(request: Request, work: Work) -> str:
@@ -107,11 +111,15 @@ def render_script(request: Request, work: Work) -> str:
         A value that may not stand in an option; the field is named.
     """
     environment = {"OMP_NUM_THREADS": str(request.cpus_per_task), **work.env}
+    if work.starts_processes:
+        environment[LAUNCHER_VARIABLE] = launch_words(work, request)
     text: str = _template().render(
         key=job_key(work.uuid),
         title=re.sub(r"[^\x20-\x7e]+", "?", work.title),
         directory=shlex.quote(work.directory),
         options=options(request, work.directory),
+        array=request.array is not None,
+        folder=FOLDER,
         stop_files=[(shlex.quote(name), shlex.quote(text)) for name, text in work.stop_files],
         environment=[
             (name, shlex.quote(value))
@@ -120,6 +128,7 @@ def render_script(request: Request, work: Work) -> str:
         ],
         setup_commands=work.setup_commands,
         command=command_line(work, request),
+        warns_program=work.starts_processes,
     )
     return text
 
@@ -130,14 +139,17 @@ def options(request: Request, directory: str) -> list[str]:
         raise InvalidParams(
             "give memory per node or per core, not both", field="resources.memory_per_cpu_mib"
         )
+    own = "" if request.array is None else f"/{FOLDER}/%a"
     found = [
         f"--nodes={request.nodes}",
         f"--ntasks={request.ntasks}",
         f"--cpus-per-task={request.cpus_per_task}",
-        f"--output={directory}/scheduler.log",
+        f"--output={directory}{own}/scheduler.log",
         "--open-mode=append",
     ]
-    found += _memory(request) + _time(request)
+    if request.ntasks_per_node is not None:
+        found.append(f"--ntasks-per-node={request.ntasks_per_node}")
+    found += _memory(request) + _time(request) + _checked_by(request)
     for name, option, pattern in _WORDS:
         value = getattr(request, name)
         if value is not None:
@@ -164,6 +176,22 @@ def _time(request: Request) -> list[str]:
     lead_s = int(min(WARN_LEAD_S, request.walltime_s / 4))
     warning = [f"--signal=B:USR1@{lead_s}"] if lead_s >= 1 else []
     return [f"--time={render_walltime(request.walltime_s)}", *warning]
+
+
+def _checked_by(request: Request) -> list[str]:
+    """Options whose text the contract's own rule checks: the same rule, since this is a shell's."""
+    found = []
+    rules = (("array", parse_array), ("begin", check_begin))
+    for name, rule in rules:
+        value = getattr(request, name)
+        if value is None:
+            continue
+        try:
+            rule(value)
+        except ValueError as error:
+            raise InvalidParams(str(error), field=f"resources.{name}") from error
+        found.append(f"--{name}={value}")
+    return found
 
 
 def _checked(value: str, pattern: re.Pattern[str], name: str) -> str:
@@ -193,15 +221,20 @@ def render_walltime(walltime_s: float) -> str:
 
 def command_line(work: Work, request: Request) -> str:
     """The program as the shell is given it, under the launcher when there are several processes."""
-    program = shlex.join(work.argv)
+    words = "" if work.starts_processes else launch_words(work, request)
+    return f"{words} {shlex.join(work.argv)}".lstrip()
+
+
+def launch_words(work: Work, request: Request) -> str:
+    """What stands before a program of several processes; nothing for one."""
     if request.ntasks == 1 and request.nodes == 1:
-        return program
+        return ""
     if work.launcher == "srun":
         # -n is repeated, since some sites set SLURM_NTASKS aside
-        return f"srun --ntasks={request.ntasks} --cpus-per-task={request.cpus_per_task} {program}"
+        return f"srun --ntasks={request.ntasks} --cpus-per-task={request.cpus_per_task}"
     if work.launcher == "mpirun":
-        return f"mpirun -n {request.ntasks} {program}"
-    return f"{work.launcher.replace('{n}', str(request.ntasks))} {program}"
+        return f"mpirun -n {request.ntasks}"
+    return work.launcher.replace("{n}", str(request.ntasks))
 
 
 @cache

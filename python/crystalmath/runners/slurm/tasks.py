@@ -9,39 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from crystalmath.domain.task_list import TaskList, parse_tasks
+
 _ID = re.compile(r"^(\d{1,12})(?:_(\d{1,9}|\[.*|N/A)|\+(\d{1,6}))?(?:\.(\w+))?$", re.ASCII)
 _ID_DIGITS: Final = 12
-_PIECE = re.compile(r"^(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?$", re.ASCII)
-MAX_TASKS: Final = 4_000_001
-"""The largest MaxArraySize that SLURM allows, plus one; more in a list is garbage."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskList:
-    """The tasks of an array that one row stands for.
-
-    Attributes
-    ----------
-    ranges
-        ``(first, last, step)``, inclusive.
-    at_least
-        The text was cut: there are more than these.
-    throttle
-        Tasks that may run at once, or None.
-    """
-
-    ranges: tuple[tuple[int, int, int], ...]
-    at_least: bool = False
-    throttle: int | None = None
-
-    @property
-    def count(self) -> int:
-        """Tasks in the list."""
-        return sum((last - first) // step + 1 for first, last, step in self.ranges)
-
-    def __contains__(self, task: int) -> bool:
-        """Whether a task is in the list, as far as it was told."""
-        return any(a <= task <= b and (task - a) % step == 0 for a, b, step in self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +53,3 @@ def parse_ref(text: str) -> JobRef | None:
         return None if tasks is None else JobRef(int(job), tasks=tasks, step=step)
     task = int(array) if array is not None and array.isdigit() else None
     return JobRef(int(job), task=task, part=None if part is None else int(part), step=step)
-
-
-def parse_tasks(text: str) -> TaskList | None:
-    """Understand ``[1-4,7%2]``; a list without its bracket, or with dots, is cut."""
-    body = text.removeprefix("[")
-    cut = not body.endswith("]")
-    body = body.removesuffix("]")
-    throttle = None
-    if "%" in body:
-        body, _, limit = body.partition("%")
-        throttle = int(limit) if limit.isascii() and limit.isdigit() and limit != "0" else None
-    if "..." in body:
-        cut, body = True, body.partition("...")[0]
-    pieces = body.split(",")
-    if cut and len(pieces) > 1:
-        pieces = pieces[:-1]  # its last number may have lost digits
-    ranges = []
-    for piece in pieces:
-        match = _PIECE.match(piece)
-        if match is None:
-            return None
-        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-        if last < first or step < 1:
-            return None
-        ranges.append((first, last, step))
-    found = TaskList(tuple(ranges), at_least=cut, throttle=throttle)
-    return found if 0 < found.count < MAX_TASKS else None

@@ -147,6 +147,19 @@ fn of_scheduler(cluster: &ClusterView) -> Vec<Field> {
     };
     vec![
         resource("nodes", "nodes", Kind::Integer, Some("1"), "Nodes."),
+        resource(
+            "ntasks_per_node",
+            "per node",
+            Kind::Integer,
+            None,
+            "Most processes on each node.",
+        ),
+        text(
+            "array",
+            "tasks",
+            None,
+            "A job array: 1-20, 1-20%4 (four at once), 0-20:5 or 1,3,7.",
+        ),
         text(
             "partition",
             "partition",

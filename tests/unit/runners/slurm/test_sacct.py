@@ -97,17 +97,24 @@ def test_an_unknown_id_is_an_answer_without_rows() -> None:
 
 def test_usage() -> None:
     def usage(ident: str, state: str, rss: str, cpu: str, cpus: str) -> str:
-        return SEPARATOR.join([ident, ident, state, "0:0", rss, cpu, "", "1", cpus, "256M"]) + "\n"
+        fields = ["34", ident, state, "0:0", rss, cpu, "", "1", cpus, "256M", "60"]
+        return SEPARATOR.join(fields) + "\n"
 
     text = (
         usage("12", "COMPLETED", "", "00:05.079", "4")
         + usage("12.batch", "COMPLETED", "3328K", "00:01", "4")
         + usage("12.0", "CANCELLED", "12M", "00:04", "4")
     )
-    used = read_usage(Ran(0, text.encode()))[12]
+    found = read_usage(Ran(0, text.encode()))
+    assert found is not None
+    used = found[12][None]
     assert (used.max_rss_kib, used.cpu_s, used.n_cpus) == (12288.0, 5.079, 4)
     assert used.failed_steps == ("12.0 CANCELLED 0:0",)
-    assert read_usage(Ran(1, text.encode())) == {}
+    assert used.elapsed_s == 60.0
+    assert read_usage(Ran(1, text.encode())) is None
+    tasks = read_usage(Ran(0, usage("28_3", "COMPLETED", "", "00:01", "2").encode()))
+    assert tasks is not None
+    assert list(tasks[28]) == [3], "tasks have numbers of their own in the accounting"
 
 
 @given(st.binary(max_size=400), st.binary(max_size=60), st.sampled_from([0, 1, None]))
@@ -117,20 +124,6 @@ def test_any_bytes_are_read(out: bytes, err: bytes, rc: int | None) -> None:
     read_usage(ran)
     read_detail(ran)
     read_cancel(ran, ["12", "9000+1"])
-
-
-@pytest.mark.parametrize(
-    ("name", "ident", "outcome"),
-    [
-        ("scancel-done", "11", "asked"),
-        ("scancel-done-v", "80", "already_ending"),
-        ("scancel-unknownid", "999999", "asked"),
-        ("scancel-held", "23", "asked"),
-        ("scancel-noctld", "11", "not_done"),
-    ],
-)
-def test_cancels(name: str, ident: str, outcome: str) -> None:
-    assert read_cancel(load(name).ran, [ident]) == {ident: outcome}
 
 
 def test_cancel_in_portions() -> None:

@@ -6,7 +6,6 @@ from crystalmath.runners.slurm.submission import read_sbatch, read_step
 from crystalmath.services.cluster_key import job_key, job_name, key_of
 from crystalmath.services.ports_cluster import Accepted, Rejected, Unknown, Wait
 from crystalmath.services.ports_shell import Ran
-from support.slurm_cases import load
 
 BANNER = "Welcome to the Granite3 Machine\n" + "--> Verifying valid submit host ...OK\n" * 5
 
@@ -63,27 +62,6 @@ def test_a_walltime_that_is_too_long_is_refused_with_a_hint() -> None:
     said = read_sbatch(1, "", "sbatch: error: QOSMaxWallDurationPerJobLimit\n")
     assert isinstance(said, Rejected)
     assert "walltime" in (said.hint or "")
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("sbatch-ok", Accepted),
-        ("sbatch-parsable", Accepted),
-        ("sbatch-badpartition", Rejected),
-        ("sbatch-badtime", Rejected),
-        ("sbatch-badoption", Rejected),
-        ("sbatch-nofile", Rejected),
-        ("sbatch-noshebang", Rejected),
-        ("sbatch-toomuchmem", Rejected),
-        ("sbatch-toomanynodes", Accepted),
-        ("sbatch-baddep", Accepted),
-        ("sbatch-noctld", Wait),
-    ],
-)
-def test_captures(name: str, kind: type) -> None:
-    ran = load(name).ran
-    assert isinstance(read_sbatch(ran.rc, ran.out_text(), ran.err_text()), kind)
 
 
 def test_a_lost_connection_is_unknown() -> None:

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crystalmath.domain.task_list import parse_tasks
 from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.states import WORDS, read_state
-from crystalmath.runners.slurm.tasks import parse_ref, parse_tasks
+from crystalmath.runners.slurm.tasks import parse_ref
 from crystalmath.runners.slurm.values import (
     exit_of_wait_status,
     parse_count,

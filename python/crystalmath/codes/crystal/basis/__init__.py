@@ -1,0 +1,1 @@
+"""Basis sets as text: shells, occupations, where they come from."""

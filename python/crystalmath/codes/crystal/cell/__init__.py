@@ -1,0 +1,1 @@
+"""Cells and meshes: the lattice record, the operators of a setting, expansion, SHRINK."""

@@ -1,0 +1,1 @@
+"""A deck as text: its records, blocks and sections, read without loss."""

@@ -1,0 +1,1 @@
+"""Decks from structures, checked by reading them back."""

@@ -1,0 +1,94 @@
+"""The geometry file of an EXTERNAL deck, and the check of it.
+
+The primitive cell of what was placed, with the operators in Cartesian coordinates.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from crystalmath.codes.crystal.cell.declared import declared
+from crystalmath.codes.crystal.cell.expand import inside, wrap
+from crystalmath.codes.crystal.cell.settings import PRIMITIVE
+from crystalmath.codes.crystal.deck.parse import parse_deck
+from crystalmath.codes.crystal.generate.placed import Placed
+from crystalmath.errors import InputRejected
+from crystalmath.structures.formats.gui import read_gui, write_gui
+from crystalmath.structures.structure import Floats, Integers, Structure
+
+_CENTRINGS: Final = {"P": 1, "A": 2, "B": 3, "C": 4, "F": 5, "I": 6, "R": 7}
+_SYSTEMS: Final = ((2, 1), (15, 2), (74, 3), (142, 4), (194, 5), (230, 6))
+
+
+def external_geometry(placed: Placed) -> str:
+    """Write the ``.gui`` of what was placed.
+
+    Raises
+    ------
+    InputRejected
+        It could not be read back as the same atoms.
+    """
+    text = "\n".join(["geometry", *placed.lines(), "END", ""])
+    read = declared(parse_deck(text))
+    expanded = read.expand()
+    lattice = read.cell.copy()
+    axes = [axis for axis in range(3) if read.periodic[axis]]
+    basis = PRIMITIVE[read.setting.letter]
+    lattice = basis @ lattice
+    fractions = expanded.fractions @ np.linalg.inv(basis)
+    kept = _different(inside(fractions, read.periodic), lattice, read.periodic)
+    atoms = inside(fractions, read.periodic)[kept]
+    symbols = _symbols(read.elements(expanded)[kept].tolist())
+    structure = Structure(lattice, read.periodic, symbols, atoms @ lattice)
+    operators = _cartesian(read.setting.rotations, read.setting.translations, read.cell)
+    if placed.dimension != "CRYSTAL" and len(axes) < 2:
+        operators = operators[:1]
+    kind = next(number for last, number in _SYSTEMS if placed.group <= last)
+    gui = write_gui(
+        structure,
+        operators,
+        centring=_CENTRINGS[read.setting.letter],
+        kind=kind if placed.dimension == "CRYSTAL" else 1,
+        group=placed.group,
+    )
+    again = read_gui(gui, "structure")
+    if len(again.symbols) != len(symbols):
+        raise InputRejected(
+            "the geometry file would not be the structure: its operators make "
+            f"{len(again.symbols)} atoms of {len(symbols)}",
+            hint="take `options.dimension` auto instead of external",
+            field="structure",
+        )
+    return gui
+
+
+def _symbols(numbers: list[int]) -> list[str]:
+    from ase.data import chemical_symbols
+
+    return [chemical_symbols[number] for number in numbers]
+
+
+def _different(fractions: Floats, lattice: Floats, periodic: tuple[bool, bool, bool]) -> list[int]:
+    """Indices of atoms that are no images of an earlier one by the primitive lattice."""
+    kept: list[int] = []
+    for index, fraction in enumerate(fractions):
+        offset = wrap(fractions[kept] - fraction, periodic) @ lattice if kept else None
+        if offset is None or np.linalg.norm(offset, axis=1).min() > 1e-3:
+            kept.append(index)
+    return kept
+
+
+def _cartesian(
+    rotations: Integers, translations: Floats, cell: Floats
+) -> list[tuple[Floats, Floats]]:
+    """The operators that differ by more than a centring, Cartesian, Å."""
+    found: dict[bytes, tuple[Floats, Floats]] = {}
+    back = np.linalg.inv(cell)
+    for rotation, translation in zip(rotations, translations, strict=True):
+        key = np.asarray(rotation, dtype=np.int64).tobytes()
+        if key not in found:
+            turned = cell.T @ rotation @ back.T
+            found[key] = (turned, translation @ cell)
+    return list(found.values())

@@ -1,0 +1,36 @@
+"""Where the files of a job are in its directory: the output, and what the script said."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Final
+
+from crystalmath.codes.crystal.output.files import sniff
+from crystalmath.codes.crystal.run.script import NAME, SAYS
+from crystalmath.codes.outputs import find_outputs, is_output, read_head
+from crystalmath.codes.tail import read_tail
+
+_SCRIPT_BYTES: Final = 64 * 1024
+_SAYS_WHERE: Final = "output="
+MAX_SAID: Final = 20
+
+
+def find_output(directory: Path) -> Path | None:
+    """The output of a job: the one that its script writes, else the newest that is there."""
+    script, _ = read_head(directory / NAME, _SCRIPT_BYTES)
+    for line in script.decode("utf-8", "replace").splitlines():
+        if line.startswith(_SAYS_WHERE):
+            path = directory / "".join(shlex.split(line.removeprefix(_SAYS_WHERE)))
+            inside = os.path.normpath(path).startswith(f"{os.path.normpath(directory)}{os.sep}")
+            return path if inside and is_output(path, sniff) else None
+    outputs = find_outputs(directory, sniff)
+    return outputs[0] if outputs else None
+
+
+def said_by_script(directory: Path) -> list[str]:
+    """What the script wrote to standard error for the user."""
+    lines = read_tail(directory / "stderr.log").splitlines()
+    said = [line.removeprefix(SAYS).strip() for line in lines if line.startswith(SAYS)]
+    return said[:MAX_SAID]

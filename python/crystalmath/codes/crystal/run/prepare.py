@@ -1,0 +1,160 @@
+"""From a request to a job: the deck, the files that it needs, and the script that runs it.
+
+No side effects, and nothing starts that CRYSTAL is certain to refuse. Used by ``adapter``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Any, Final, Protocol
+
+from crystalmath.codes.crystal.options import CrystalOptions
+from crystalmath.codes.crystal.run import auxiliary, program, script
+from crystalmath.codes.crystal.run.keywords import needed, task_of
+from crystalmath.codes.crystal.run.staging import DECKS, PROPERTIES_DECK
+from crystalmath.codes.decks import find_deck, read_deck
+from crystalmath.codes.files import check_files
+from crystalmath.codes.mpi import environment
+from crystalmath.codes.options import parse_options, refuse_engine
+from crystalmath.errors import InputRejected, InvalidParams
+from crystalmath.services.ports import InputFile, JobRequest, Prepared, StructureData
+
+CRLF: Final = "which CRYSTAL takes as part of its keywords"
+_RESERVED: Final = (script.NAME, "crystal.scratch")
+
+
+class DeckWriter(Protocol):
+    """Writes a deck for a structure: the generator, handed in by ``api``."""
+
+    def write(self, structure: StructureData, options: dict[str, Any]) -> tuple[str, list[str]]:
+        """The text of the deck and what a user should know of it; raises ``InputRejected``."""
+
+
+def prepare(request: JobRequest, writer: DeckWriter | None) -> Prepared:
+    """Check the request and say what to run.
+
+    Raises
+    ------
+    InvalidParams, InputRejected
+        With the field at fault.
+    """
+    refuse_engine(request, "crystal")
+    options = parse_options(CrystalOptions, request.inputs)
+    files, notes = _with_deck(request, options, writer)
+    given = find_deck(
+        files,
+        options.deck,
+        endings=DECKS,
+        program="CRYSTAL",
+        is_last=lambda path: path.lower().endswith(PROPERTIES_DECK),
+    )
+    text, warnings = read_deck(given, crlf=CRLF)
+    deck = given.file.path
+    is_properties = deck.lower().endswith(PROPERTIES_DECK)
+    _check_deck(text, deck, given.field, properties=is_properties)
+    task = task_of(text, properties=is_properties)
+    _check_task(request.task, task)
+    stem = PurePosixPath(deck).with_suffix("").as_posix()
+    staged, others = auxiliary.collect(
+        files, given, options.auxiliary, needed(text, properties=is_properties), stem
+    )
+    _refuse_reserved(files)
+    chosen = program.choose(options.executable, request, properties=is_properties)
+    plan = script.Plan(
+        deck=deck,
+        staged=[file.path for file in staged],
+        ntasks=chosen.ntasks,
+        cores=request.ntasks * request.cpus_per_task,
+        properties=is_properties,
+        program=chosen.program,
+        folder=chosen.folder,
+        launcher=chosen.launcher,
+    )
+    run = InputFile(script.NAME, content=script.render(plan), executable=True)
+    variables = {} if request.remote else environment(chosen.ntasks)
+    return Prepared(
+        task=task,
+        argv=("/bin/sh", script.NAME),
+        files=(InputFile(deck, content=text), *staged, *others, run),
+        env={**request.context, **variables},
+        output=plan.output,
+        starts_processes=True,
+        warnings=(*notes, *warnings, *chosen.warnings),
+        **_known_atoms(request.structure),
+    )
+
+
+def _known_atoms(structure: StructureData | None) -> dict[str, Any]:
+    if structure is None:
+        return {}
+    return {"formula": structure.formula, "n_atoms": len(structure.symbols)}
+
+
+def _with_deck(
+    request: JobRequest, options: CrystalOptions, writer: DeckWriter | None
+) -> tuple[tuple[InputFile, ...], list[str]]:
+    """The files of the request, with a deck written for its structure where it has none."""
+    files = check_files(request.files)
+    if request.structure is None:
+        if options.options is not None:
+            raise InvalidParams(
+                "`inputs.options` is for writing a deck, and there is no structure",
+                hint="give a structure, or set what you need in the deck",
+                field="inputs.options",
+            )
+        return files, []
+    if options.deck is not None or any(file.path.lower().endswith(DECKS) for file in files):
+        raise InvalidParams(
+            "there are a structure and a deck, and the deck holds a structure of its own",
+            hint="leave one of them out",
+            field="structure",
+        )
+    if writer is None:
+        raise InputRejected(
+            "this build writes no CRYSTAL decks",
+            hint="give the deck among the files",
+            field="structure",
+        )
+    text, notes = writer.write(request.structure, dict(options.options or {}))
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", request.name).strip("._") or "crystal"
+    return (*files, InputFile(f"{name[:60]}.d12", content=text)), notes
+
+
+def _check_deck(text: str, name: str, field: str, *, properties: bool) -> None:
+    lines = [line.strip() for line in text.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    problem = None
+    if not lines:
+        problem, hint = "is empty", "give the deck's text"
+    elif not lines[-1].upper().startswith("END"):
+        problem = f"does not end with END but with {lines[-1][:40]!r}"
+        hint = "the last line of a deck is END; is it cut off?"
+    elif not properties and not any(line.upper() in _GEOMETRIES for line in lines[1:4]):
+        problem = f"has none of {', '.join(_GEOMETRIES)} behind its title"
+        hint = "the first line of a .d12 is a title, the second says the kind of geometry"
+    if problem is not None:
+        raise InvalidParams(f"{name} {problem}", hint=hint, field=field)
+
+
+_GEOMETRIES: Final = ("CRYSTAL", "SLAB", "POLYMER", "HELIX", "MOLECULE", "EXTERNAL", "DLVINPUT")
+
+
+def _check_task(task: str | None, asked: str) -> None:
+    if task is not None and task.lower() != asked:
+        raise InvalidParams(
+            f"the task is {task[:60]!r}, the deck asks for {asked!r}",
+            hint="leave the task out: the deck decides",
+            field="task",
+        )
+
+
+def _refuse_reserved(files: tuple[InputFile, ...]) -> None:
+    for index, file in enumerate(files):
+        if file.path in _RESERVED:
+            raise InvalidParams(
+                f"{file.path} is written by CrystalMath for this job",
+                hint="give the file another name",
+                field=f"files.{index}.path",
+            )

@@ -1,0 +1,1 @@
+"""What CRYSTAL knows: keywords, groups, functionals, basis set libraries."""

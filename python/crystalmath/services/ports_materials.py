@@ -1,0 +1,56 @@
+"""What the services need of the place where structures are kept; implemented by ``storage``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+LOCAL: Final = "local"
+"""Provider of the structures that the user has taken in: ``local:3``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A structure that is kept.
+
+    Attributes
+    ----------
+    structure
+        The JSON form of ``structures.structure.Structure``.
+    fingerprint
+        What tells candidates for the same crystal from others; None when it was not looked for.
+    """
+
+    id: int
+    name: str
+    formula: str
+    n_atoms: int
+    space_group: int | None
+    content_hash: str
+    fingerprint: Mapping[str, Any] | None
+    structure: Mapping[str, Any]
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class NewMaterial:
+    """A structure to keep."""
+
+    name: str
+    formula: str
+    n_atoms: int
+    space_group: int | None
+    content_hash: str
+    fingerprint: Mapping[str, Any] | None
+    structure: Mapping[str, Any]
+
+
+class MaterialStore(Protocol):
+    """Keeps structures, each once."""
+
+    def add_material(self, material: NewMaterial, now: float) -> tuple[Material, bool]:
+        """Keep a structure; the one of the same content and True when it is there already."""
+
+    def material(self, material_id: int) -> Material:
+        """Return one; raises ``NotFound``."""

@@ -1,0 +1,101 @@
+"""The structure that a request names: a file, a text, one that is kept, or what a job ended with.
+
+Used by ``services.submission`` for jobs and by ``services.materials``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crystalmath.contract.jobs import StructureIn
+from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.services.ports import StructureData, StructureReader
+from crystalmath.services.ports_materials import LOCAL, MaterialStore
+from crystalmath.services.ports_store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class StructureInputs:
+    """Finds what ``StructureIn`` names."""
+
+    store: Store
+    reader: StructureReader
+    materials: MaterialStore | None = None
+
+    def read(self, wanted: StructureIn) -> StructureData:
+        """Read a structure of a request.
+
+        Raises
+        ------
+        InputRejected, NotImplementedYet
+        """
+        if wanted.material is not None:
+            return decode_structure(self._material(wanted.material))
+        if wanted.job is not None:
+            return decode_structure(self._of_job(wanted.job))
+        return self.reader.read(path=wanted.path, text=wanted.text, format=wanted.format)
+
+    def given(self, wanted: StructureIn) -> dict[str, Any]:
+        """What a worker process is told to read the structure from.
+
+        Raises
+        ------
+        InputRejected, NotImplementedYet
+        """
+        if wanted.material is not None:
+            return {"document": dict(self._material(wanted.material))}
+        if wanted.job is not None:
+            return {"document": dict(self._of_job(wanted.job))}
+        return {"path": wanted.path, "text": wanted.text, "format": wanted.format}
+
+    def _material(self, wanted: str) -> Mapping[str, Any]:
+        provider, _, key = wanted.partition(":")
+        if provider != LOCAL or self.materials is None:
+            raise NotImplementedYet(
+                "structures of search hits come with the materials providers",
+                field="structure.material",
+                hint="give a structure file by path, or one that was taken in",
+            )
+        if not (key.isascii() and key.isdigit()) or len(key) > 15:
+            raise InvalidParams(
+                f"{wanted!r} names no structure that is kept",
+                field="structure.material",
+                hint="write it like local:3",
+            )
+        try:
+            found = self.materials.material(int(key))
+        except NotFound as error:
+            raise InvalidParams(error.message, field="structure.material") from error
+        source = {**found.structure["source"], "material": wanted}
+        return {**found.structure, "source": source}
+
+    def _of_job(self, job_id: int) -> Mapping[str, Any]:
+        try:
+            results = self.store.documents(job_id).results
+        except NotFound as error:
+            raise InvalidParams(f"there is no job {job_id}", field="structure.job") from error
+        final = results.get("structure")
+        if not isinstance(final, dict):
+            raise InvalidParams(
+                f"job {job_id} has no final structure",
+                field="structure.job",
+                hint="name a completed job that works on a structure",
+            )
+        source = {"job": str(job_id), "kind": "final structure of a job"}
+        return {"formula": results.get("formula", ""), **final, "source": source}
+
+
+def decode_structure(document: Mapping[str, Any]) -> StructureData:
+    """JSON form → value; the inverse of ``dataclasses.asdict``."""
+    lattice = document["lattice"]
+    return StructureData(
+        lattice=None if lattice is None else tuple(tuple(map(float, v)) for v in lattice),  # type: ignore[misc]
+        pbc=tuple(bool(p) for p in document["pbc"]),  # type: ignore[arg-type]
+        symbols=tuple(document["symbols"]),
+        positions=tuple(tuple(map(float, p)) for p in document["positions"]),  # type: ignore[misc]
+        formula=document["formula"],
+        source=dict(document.get("source", {})),
+        warnings=tuple(document.get("warnings", ())),
+    )

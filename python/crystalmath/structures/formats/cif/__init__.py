@@ -1,0 +1,1 @@
+"""CIF: the sites that a file lists, and what its own symmetry makes of them."""

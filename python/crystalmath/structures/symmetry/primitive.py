@@ -1,0 +1,64 @@
+"""The standard cells as structures: conventional and primitive, idealised.
+
+Called in worker processes by what writes structures in a standard cell.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from crystalmath.structures.structure import Floats, Structure
+from crystalmath.structures.symmetry.crystal import Symmetry
+
+_HALF: Final = 0.5
+_THIRD: Final = 1.0 / 3.0
+_PRIMITIVE: Final = {
+    "P": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "A": ((1.0, 0.0, 0.0), (0.0, _HALF, -_HALF), (0.0, _HALF, _HALF)),
+    "C": ((_HALF, -_HALF, 0.0), (_HALF, _HALF, 0.0), (0.0, 0.0, 1.0)),
+    "F": ((0.0, _HALF, _HALF), (_HALF, 0.0, _HALF), (_HALF, _HALF, 0.0)),
+    "I": ((-_HALF, _HALF, _HALF), (_HALF, -_HALF, _HALF), (_HALF, _HALF, -_HALF)),
+    "R": (
+        (2 * _THIRD, _THIRD, _THIRD),
+        (-_THIRD, _THIRD, _THIRD),
+        (-_THIRD, -2 * _THIRD, _THIRD),
+    ),
+}
+"""Rows: primitive vectors in terms of the conventional ones (obverse setting of R)."""
+
+
+def conventional_structure(structure: Structure, symmetry: Symmetry) -> Structure:
+    """Return the standard conventional cell with all its atoms, and what is known of each."""
+    return _standard(structure, symmetry, symmetry.lattice, range(len(symmetry.symbols)))
+
+
+def primitive_structure(structure: Structure, symmetry: Symmetry) -> Structure:
+    """Return the primitive cell of the standard setting."""
+    lattice = np.array(_PRIMITIVE[symmetry.symbol[0].upper()]) @ symmetry.lattice
+    # atoms of the conventional cell that a centring makes of each other stand for the same ones
+    first = {atoms: i for i, atoms in reversed(list(enumerate(symmetry.input_atoms)))}
+    return _standard(structure, symmetry, lattice, sorted(first.values()))
+
+
+def _standard(
+    structure: Structure, symmetry: Symmetry, lattice: Floats, atoms: range | list[int]
+) -> Structure:
+    chosen = structure.take([symmetry.input_atoms[atom][0] for atom in atoms])
+    chosen.lattice = lattice
+    positions = symmetry.fractions[list(atoms)] @ symmetry.lattice
+    fractions = np.linalg.solve(lattice.T, positions.T).T
+    fractions -= np.where(structure.pbc, np.floor(fractions + 1e-9), 0.0)
+    chosen.positions = fractions @ lattice
+    chosen.warnings += _lost_moments(structure, symmetry)
+    return chosen
+
+
+def _lost_moments(structure: Structure, symmetry: Symmetry) -> list[str]:
+    moments = structure.sites.moments
+    if moments is None:
+        return []
+    if all(len({moments[i] for i in atoms}) == 1 for atoms in symmetry.input_atoms):
+        return []
+    return ["atoms with different magnetic moments became one: the order of the spins is lost"]
