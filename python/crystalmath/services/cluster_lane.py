@@ -55,6 +55,8 @@ _MOST_OUTPUTS: Final = 10_000
 _STEPS_AT_ONCE: Final = 10
 """Jobs that are staged, handed over or collected in one turn: each takes a second or more, and the
 polls must not wait for a thousand of them."""
+_COLLECTED_BESIDE: Final = 2
+"""The same of ended jobs while many others wait to be handed over, whose time has not begun."""
 _NEXT_TURN_S: Final = 0.05
 _TASKS_FOLLOWED: Final = 20
 """Running tasks of an array whose logs are brought while they run; the others' come at the end."""
@@ -191,13 +193,15 @@ class Lane:
             self.polls.look(cluster, runner)
         self._cancel(cluster, runner, steps)
         self._follow(cluster, runner)
-        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=_STEPS_AT_ONCE)
-        ended += store.uncollected(name, _STEPS_AT_ONCE, self._clock())
+        is_crowded = max(len(created), handed_over) >= _STEPS_AT_ONCE
+        room = _COLLECTED_BESIDE if is_crowded else _STEPS_AT_ONCE
+        ended = store.remote_rows(name, ("FINISHED",), due=self._clock(), limit=room)
+        ended += store.uncollected(name, room, self._clock())
         remotes = store.remotes([row["id"] for row in ended])
         for row in ended:
             remote = remotes[row["id"]]
             self._guarded(row, partial(self._collect, steps, remote))
-        self._has_more = max(len(created), handed_over, len(ended)) >= _STEPS_AT_ONCE
+        self._has_more = is_crowded or len(ended) >= room
         self._accounts.ask(name, runner, lambda: self.polls.may_ask(by_user=False))
         self._upkeep.daily(cluster, runner, lambda: self.polls.may_ask(by_user=False))
 
