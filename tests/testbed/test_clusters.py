@@ -15,7 +15,7 @@ from crystalmath.errors import SetupFailed
 from crystalmath.runners.shells.clusters import ClusterShells
 from crystalmath.runners.slurm.examine import Examination
 from crystalmath.services.ports_cluster import ClusterRecord
-from support.daemon import Daemon
+from support.daemon import PRODUCTION, Daemon
 from support.planted import Listener, places_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_a_setup_line_that_ends_the_shell_is_named(shells: ClusterShells) -> Non
 def test_a_real_password_and_passphrase_are_found_nowhere(ssh_servers: SshServers) -> None:
     password = (ssh_servers.folder / "cmpass.password").read_text()
     key = str(ssh_servers.folder / "id_encrypted")
-    daemon = Daemon()
+    daemon = Daemon(program=PRODUCTION)
     try:
         daemon.start(env={"CRYSTALMATH_START_TIMEOUT": "120"})
         listener = Listener(daemon)
