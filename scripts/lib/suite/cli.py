@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from suite.groups import GROUPS, LANES, Group, why_left_out
+from suite.groups import ALL_S, GROUPS, LANES, Group, why_left_out, within
 from suite.outcomes import Outcome
 from suite.process import Processes
 from suite.running import count_skipped, run_group
@@ -85,12 +85,13 @@ class _Run:
         self._given = given
         self._alone = alone
         self._printing = threading.Lock()
+        self._deadline = time.monotonic() + ALL_S
 
     def lane(self, groups: Sequence[Group]) -> None:
         """Run groups one after the other."""
         for group in groups:
             started = time.monotonic()
-            outcome = self._group(group)
+            outcome = self._group(within(group, self._deadline - started))
             self.ended[group.name] = outcome, time.monotonic() - started
 
     def _group(self, group: Group) -> Outcome:
