@@ -31,6 +31,7 @@ _CYCLE: Final = """ TTTTTTTTTTTTTTTTTTTTTTTTTTTTTT MONMO3      TELAPSE        1.
  CHARGE NORMALIZATION FACTOR   1.00000000
  TOTAL ATOMIC CHARGES:
   14.0000000  14.0000000
+ TTTTTTTTTTTTTTTTTTTTTTTTTTTTTT MOQGAD      TELAPSE        1.20 TCPU        0.18
 """
 _ROW: Final = "    1   4  0.000  0.000  0.000  1.000  0.000  0.000  0.000  1.000  0.000  0.000\n"
 """Of large outputs most is tables like this one: matrices, populations, neighbours."""

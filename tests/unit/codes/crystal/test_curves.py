@@ -71,8 +71,8 @@ def test_a_file_that_is_cut_off_gives_no_curve(whole: str) -> None:
     last = max(i for i, line in enumerate(lines) if line[0] in " -" and not line.startswith("-%-"))
     for end in range(last):
         bands, dos = parse_curves("".join(lines[:end]))
-        for found in (*bands, *dos):
-            assert found.complete
+        assert all(found.complete for found in bands)
+        assert all(found.complete for found in dos)
     bands, dos = parse_curves("".join(lines[:last]))
     assert not (bands if whole is BAND else dos)
 

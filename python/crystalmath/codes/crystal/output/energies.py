@@ -7,7 +7,7 @@ from typing import Final
 
 from crystalmath.codes.crystal.output.lines import Taker, at
 from crystalmath.codes.crystal.output.numbers import behind, first, number, numbers
-from crystalmath.codes.crystal.output.run import Gap, Level, Run, Scf
+from crystalmath.codes.crystal.output.run import MAX_ATOMS, Gap, Level, Run, Scf
 
 _CYCLE: Final = re.compile(r"CYC +(\d+) ETOT\(AU\) *(\S+) DETOT *(\S+)")
 _END: Final = re.compile(r"== SCF ENDED - (.+?) +E\(AU\) *(\S+) CYCLES *(\d+)")
@@ -163,6 +163,8 @@ def _on_spin(run: Run, line: str) -> None:
 @at("TOTAL ATOMIC SPINS", "TOTAL ATOMIC CHARGES")
 def _on_per_atom(run: Run, line: str) -> Taker:
     found: list[float] = []
+    geometry = run.geometry
+    wanted = MAX_ATOMS if geometry is None else geometry.n_atoms or MAX_ATOMS
     if "SPINS" in line:
         run.atomic_spins = found
     else:
@@ -172,7 +174,7 @@ def _on_per_atom(run: Run, line: str) -> Taker:
         if not line or line.lstrip()[:1] not in "-0123456789":
             return False
         found.extend(numbers(line))
-        return True
+        return len(found) < wanted
 
     return take
 
