@@ -64,8 +64,9 @@ def random_crystal(group: int, seed: int) -> Structure:
         c = a
     from ase.geometry import cellpar_to_cell
 
-    lattice = np.array(cellpar_to_cell([a, b, c, *angles])) * 1.5
     rotations, translations = settings.operations(settings.hall_number(group))
+    room = 1.5 * max(1.0, len(rotations) / 12) ** (1 / 3)
+    lattice = np.array(cellpar_to_cell([a, b, c, *angles])) * room
     fractions: list[Floats] = []
     symbols: list[str] = []
     for symbol, place in (("O", random.random(3)), ("Si", random.random(3)), ("C", np.zeros(3))):
