@@ -8,7 +8,7 @@ import numpy as np
 
 from crystalmath.structures.identity import content_hash, fingerprint, is_same
 from crystalmath.structures.structure import Structure
-from unit.structures.test_symmetry import _repeated, _turned, random_crystal
+from support.crystals import random_crystal, repeated, turned
 
 
 def _mirrored(given: Structure) -> Structure:
@@ -27,8 +27,8 @@ def test_content_is_what_is_given() -> None:
 
 def test_the_same_crystal_in_another_cell_is_the_same() -> None:
     given = random_crystal(19, 1)
-    assert is_same(given, _turned(given, 2))
-    assert is_same(given, _repeated(given, (2, 1, 1)))
+    assert is_same(given, turned(given, 2))
+    assert is_same(given, repeated(given, (2, 1, 1)))
     assert not is_same(given, random_crystal(19, 2))
 
 

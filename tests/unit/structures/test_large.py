@@ -93,7 +93,8 @@ def test_neighbours_are_found_as_by_comparing_all(lattice: np.ndarray) -> None:
             shift = random.normal(size=3) * SPECIAL_POSITION_A * 0.6
             step = shift @ np.linalg.pinv(lattice)
             place = other + step + random.integers(-1, 2, size=3)
-        site = Site(f"s{number}", ("Cu", "O")[number % 2], place)
+        symbol = ("Cu", "O")[number % 2]
+        site = Site(f"s{number}", symbol, place, symbol, None)
         expected = next(
             (
                 old.name

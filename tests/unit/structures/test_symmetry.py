@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.structure import Floats, SiteData, Structure
+from crystalmath.structures.structure import SiteData, Structure
 from crystalmath.structures.symmetry import settings
 from crystalmath.structures.symmetry.crystal import (
     Symmetry,
@@ -22,6 +21,7 @@ from crystalmath.structures.symmetry.primitive import (
     conventional_structure,
     primitive_structure,
 )
+from support.crystals import random_crystal, repeated, turned
 
 _ALL = (True, True, True)
 
@@ -29,53 +29,6 @@ _ALL = (True, True, True)
 def _structure(lattice: object, symbols: str, fractions: object) -> Structure:
     cell = np.array(lattice, dtype=float)
     return Structure(cell, _ALL, symbols.split(), np.array(fractions, dtype=float) @ cell)
-
-
-def _repeated(given: Structure, steps: tuple[int, int, int]) -> Structure:
-    cells = list(product(*map(range, steps)))
-    fractions = np.concatenate([(given.fractions + cell) / steps for cell in cells])
-    lattice = given.cell * np.array(steps)[:, None]
-    return Structure(lattice, _ALL, given.symbols * len(cells), fractions @ lattice)
-
-
-def _turned(given: Structure, seed: int) -> Structure:
-    random = np.random.default_rng(seed)
-    rotation, _ = np.linalg.qr(random.normal(size=(3, 3)))
-    rotation *= np.sign(np.linalg.det(rotation))
-    shifted = given.positions + random.normal(size=3)
-    moved = Structure(given.cell @ rotation, _ALL, given.symbols, shifted @ rotation)
-    return moved.take(random.permutation(len(given.symbols)))
-
-
-def random_crystal(group: int, seed: int) -> Structure:
-    """A general and a special position of a group, in its own setting."""
-    random = np.random.default_rng(seed)
-    a, b, c = 5.0 + 3.0 * random.random(3)
-    angles = [90.0, 90.0, 90.0]
-    if group <= 2:
-        angles = [80.0, 95.0, 105.0]
-    elif group <= 15:
-        angles = [90.0, 100.0, 90.0]
-    elif group >= 75:
-        b = a
-    if 143 <= group <= 194:
-        angles[2] = 120.0
-    if group >= 195:
-        c = a
-    from ase.geometry import cellpar_to_cell
-
-    lattice = np.array(cellpar_to_cell([a, b, c, *angles])) * 1.5
-    rotations, translations = settings.operations(settings.hall_number(group))
-    fractions: list[Floats] = []
-    symbols: list[str] = []
-    for symbol, place in (("O", random.random(3)), ("Si", random.random(3)), ("C", np.zeros(3))):
-        for image in (rotations @ place + translations) % 1.0:
-            offset = np.array([image - other for other in fractions] or [[0.5, 0.5, 0.5]])
-            offset -= np.rint(offset)
-            if np.linalg.norm(offset @ lattice, axis=1).min() > 0.05:
-                fractions.append(image)
-                symbols.append(symbol)
-    return Structure(lattice, _ALL, symbols, np.array(fractions) @ lattice)
 
 
 def _expanded(found: Symmetry) -> int:
@@ -88,7 +41,7 @@ def _expanded(found: Symmetry) -> int:
 @pytest.mark.parametrize("group", [1, 5, 15, 48, 62, 70, 88, 146, 152, 166, 205, 214, 227])
 def test_a_crystal_of_every_kind_is_found_again(group: int) -> None:
     given = random_crystal(group, group)
-    found = find_symmetry(_turned(given, group))
+    found = find_symmetry(turned(given, group))
     assert found.number == group
     assert found.hall_number == settings.hall_number(group)
     assert np.linalg.det(found.transformation) > 0
@@ -121,9 +74,9 @@ def _fese() -> Structure:
     ("layer", "group", "atoms"),
     [
         (_mos2(), 78, 3),  # cut by the face of its cell
-        (_repeated(_mos2(), (2, 3, 1)), 78, 3),
+        (repeated(_mos2(), (2, 3, 1)), 78, 3),
         (_fese(), 64, 4),
-        (_repeated(_fese(), (2, 1, 1)), 64, 4),
+        (repeated(_fese(), (2, 1, 1)), 64, 4),
     ],
     ids=["wrapped", "supercell", "p4/nmm", "p4/nmm supercell"],
 )
@@ -166,7 +119,7 @@ def test_dimensions_are_asked_for_or_told_by_the_empty_space() -> None:
 
 
 def test_data_of_atoms_follow_them() -> None:
-    given = _repeated(
+    given = repeated(
         _structure(np.diag([3.85, 3.85, 3.85]), "Sr V", [[0, 0, 0], [0.5] * 3]), (2, 1, 1)
     )
     given = replace(given, sites=SiteData(moments=(0.0, 1.0, 0.0, -1.0)))

@@ -70,7 +70,7 @@ def _of_hall(hall: str, group: int | None) -> gemmi.GroupOps:
         raise SymmetryProblem(
             f"{hall!r} is no Hall symbol, and the CIF lists no operators"
         ) from None
-    found: gemmi.SpaceGroup | None = gemmi.find_spacegroup_by_ops(operations)
+    found: Any = gemmi.find_spacegroup_by_ops(operations)  # None for none of the table
     if group is not None and found is not None and found.number != group:
         raise SymmetryProblem(
             f"the Hall symbol {hall!r} is of group {found.number}, not of {group}"
@@ -89,9 +89,7 @@ def _named(symbol: str, suffix: str, group: int | None) -> gemmi.GroupOps:
             "and the CIF lists no operators"
         )
     _refuse_a_choice(plain.number, suffix)
-    found: gemmi.SpaceGroup | None = (
-        gemmi.find_spacegroup_by_name(f"{symbol}:{suffix.upper()}") if suffix else plain
-    )
+    found: Any = gemmi.find_spacegroup_by_name(f"{symbol}:{suffix.upper()}") if suffix else plain
     if found is None or (suffix and found.ext.lower() != suffix):
         raise SymmetryProblem(
             f"group {plain.number} in the setting :{suffix} needs its operators listed"
