@@ -14,12 +14,14 @@ mod clusters;
 mod codes;
 mod completions;
 mod continuation;
+mod d12;
 mod delete;
 mod doctor;
 mod engines;
 mod files;
 mod import;
 mod jobs;
+mod lint;
 mod log;
 mod man;
 mod news;
@@ -107,6 +109,10 @@ pub enum Command {
     Import(import::Args),
     /// Judge an output and print its results, without a job
     Read(read::Args),
+    /// Write a CRYSTAL deck for a structure
+    D12(Box<d12::Args>),
+    /// Find what is wrong with an input of a code
+    Lint(lint::Args),
     /// Remove ended jobs from the list
     Delete(delete::Args),
     /// List the files of a job
@@ -167,6 +173,8 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Continue(args) => continuation::run(session, &args),
         Command::Import(args) => import::run(session, &args),
         Command::Read(args) => read::run(session, &args),
+        Command::D12(args) => d12::run(session, &args),
+        Command::Lint(args) => lint::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),
         Command::Cat(args) => cat::run(session, &args),

@@ -5,7 +5,7 @@
 use crate::rpc::METHODS;
 
 /// The commands, by the method that each one calls; `ID` stands for a job.
-const COMMANDS: [(&str, &str); 37] = [
+const COMMANDS: [(&str, &str); 39] = [
     (
         "clusters.accept_host_key",
         "clusters accept-host-key CLUSTER",
@@ -16,6 +16,7 @@ const COMMANDS: [(&str, &str); 37] = [
     ("clusters.list", "clusters"),
     ("clusters.test", "clusters test CLUSTER"),
     ("clusters.update", "clusters edit CLUSTER"),
+    ("codes.lint", "lint PATH"),
     ("codes.list", "codes"),
     ("codes.read_output", "read PATH"),
     ("forces.doctor", "engines doctor ENGINE"),
@@ -40,6 +41,7 @@ const COMMANDS: [(&str, &str); 37] = [
     ("jobs.read_file", "cat ID FILE"),
     ("jobs.rerun", "rerun ID"),
     ("jobs.submit", "submit"),
+    ("materials.generate_d12", "d12 STRUCTURE"),
     ("slurm.adopt", "adopt CLUSTER JOBID"),
     ("slurm.cancel", "queue cancel CLUSTER JOBID"),
     ("slurm.queue", "queue CLUSTER"),

@@ -5,7 +5,7 @@ mod arguments;
 
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
-use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, ENGINE_ARGUMENTS};
+use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS};
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
 /// its own in another.
@@ -19,6 +19,8 @@ pub enum Commands {
     Clusters,
     /// The one that describes a new cluster, whose name stands at its place.
     NewCluster,
+    /// The one that writes decks.
+    Decks,
 }
 
 impl Commands {
@@ -28,6 +30,7 @@ impl Commands {
         match self {
             Self::Jobs => job_argument(field),
             Self::Engines => engine_argument(field),
+            Self::Decks => deck_argument(field),
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(&CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
@@ -56,6 +59,16 @@ fn engine_argument(field: &str) -> Option<String> {
         ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
         (argument, _) => Some(argument.to_owned()),
     }
+}
+
+/// What has no flag of its own is given as JSON.
+fn deck_argument(field: &str) -> Option<String> {
+    if let Some((argument, _)) = filled_by(&DECK_ARGUMENTS, field) {
+        return Some(argument.to_owned());
+    }
+    let option = field.strip_prefix("options.")?;
+    let name = option.split('.').next().unwrap_or(option);
+    Some(format!("--option {name}"))
 }
 
 /// The argument for a field or what lies in it, and the rest of the path.
@@ -152,6 +165,9 @@ pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
             Some(fault(commands, field, fault_of["message"].as_str()?, true))
         })
         .collect();
+    // Two members of one list are one argument here.
+    let mut said = said;
+    said.dedup();
     if said.is_empty() {
         vec![fault(commands, error.field(), &message, false)]
     } else {
