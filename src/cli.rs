@@ -15,6 +15,7 @@ mod codes;
 mod completions;
 mod continuation;
 mod convert;
+mod d12;
 mod delete;
 mod doctor;
 mod engines;
@@ -22,6 +23,7 @@ mod files;
 mod import;
 mod inspect;
 mod jobs;
+mod lint;
 mod log;
 mod man;
 mod news;
@@ -113,6 +115,10 @@ pub enum Command {
     Inspect(inspect::Args),
     /// Write a structure in another format
     Convert(convert::Args),
+    /// Write a CRYSTAL deck for a structure
+    D12(Box<d12::Args>),
+    /// Find what is wrong with an input of a code
+    Lint(lint::Args),
     /// Remove ended jobs from the list
     Delete(delete::Args),
     /// List the files of a job
@@ -175,6 +181,8 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Read(args) => read::run(session, &args),
         Command::Inspect(args) => inspect::run(session, &args),
         Command::Convert(args) => convert::run(session, &args),
+        Command::D12(args) => d12::run(session, &args),
+        Command::Lint(args) => lint::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),
         Command::Cat(args) => cat::run(session, &args),

@@ -5,7 +5,7 @@
 use crate::rpc::METHODS;
 
 /// The commands, by the method that each one calls; `ID` stands for a job.
-const COMMANDS: [(&str, &str); 38] = [
+const COMMANDS: &[(&str, &str)] = &[
     (
         "clusters.accept_host_key",
         "clusters accept-host-key CLUSTER",
@@ -17,6 +17,7 @@ const COMMANDS: [(&str, &str); 38] = [
     ("clusters.login", "clusters login CLUSTER"),
     ("clusters.test", "clusters test CLUSTER"),
     ("clusters.update", "clusters edit CLUSTER"),
+    ("codes.lint", "lint PATH"),
     ("codes.list", "codes"),
     ("codes.read_output", "read PATH"),
     ("forces.doctor", "engines doctor ENGINE"),
@@ -41,6 +42,7 @@ const COMMANDS: [(&str, &str); 38] = [
     ("jobs.read_file", "cat ID FILE"),
     ("jobs.rerun", "rerun ID"),
     ("jobs.submit", "submit"),
+    ("materials.generate_d12", "d12 STRUCTURE"),
     ("slurm.adopt", "adopt CLUSTER JOBID"),
     ("slurm.cancel", "queue cancel CLUSTER JOBID"),
     ("slurm.queue", "queue CLUSTER"),

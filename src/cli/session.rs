@@ -104,6 +104,12 @@ impl Session {
         Ok(Answer { raw, read })
     }
 
+    /// Whether stdout is one JSON document and nothing else.
+    #[must_use]
+    pub fn json(&self) -> bool {
+        self.globals.json
+    }
+
     /// Print `result` as it is with `--json`, else what `render` makes of it.
     ///
     /// # Errors

@@ -5,7 +5,9 @@ mod arguments;
 
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
-use arguments::{ARGUMENTS, CLUSTER_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS};
+use arguments::{
+    ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS,
+};
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
 /// its own in another.
@@ -21,6 +23,8 @@ pub enum Commands {
     Structures,
     /// The one that describes a new cluster, whose name stands at its place.
     NewCluster,
+    /// The one that writes decks.
+    Decks,
 }
 
 impl Commands {
@@ -33,6 +37,7 @@ impl Commands {
             Self::Structures => {
                 filled_by(STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
+            Self::Decks => deck_argument(field),
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
@@ -61,6 +66,16 @@ fn engine_argument(field: &str) -> Option<String> {
         ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
         (argument, _) => Some(argument.to_owned()),
     }
+}
+
+/// What has no flag of its own is given as JSON.
+fn deck_argument(field: &str) -> Option<String> {
+    if let Some((argument, _)) = filled_by(&DECK_ARGUMENTS, field) {
+        return Some(argument.to_owned());
+    }
+    let option = field.strip_prefix("options.")?;
+    let name = option.split('.').next().unwrap_or(option);
+    Some(format!("--option {name}"))
 }
 
 /// The argument for a field or what lies in it, and the rest of the path.
@@ -166,7 +181,7 @@ pub fn faults(commands: Commands, error: &IpcError) -> Vec<String> {
             Some(fault(commands, field, fault_of["message"].as_str()?, true))
         })
         .collect();
-    // Two members of one field may be at fault in the same way.
+    // Two members of one field, or of one list, may be at fault in the same way.
     said.dedup();
     if said.is_empty() {
         vec![fault(commands, error.field(), &message, false)]

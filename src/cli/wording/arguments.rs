@@ -45,6 +45,44 @@ pub(super) const ARGUMENTS: &[(&str, &str)] = &[
     ("text", "PATH"),
 ];
 
+/// The same for the command that writes decks; options that are not here are given as JSON.
+pub(super) const DECK_ARGUMENTS: [(&str, &str); 34] = [
+    ("options.accelerator", "--accelerator"),
+    ("options.basis", "--basis"),
+    ("options.charge", "--charge"),
+    ("options.dimension", "--dimension"),
+    ("options.dispersion", "--dispersion"),
+    ("options.elastcon", "--elastcon"),
+    ("options.eos", "--eos"),
+    ("options.extra", "--extra"),
+    ("options.fmixing", "--fmixing"),
+    ("options.freqcalc.isotopes", "--option freqcalc"),
+    ("options.freqcalc.dispersion", "--option freqcalc"),
+    ("options.freqcalc", "--freqcalc"),
+    ("options.functional", "--functional"),
+    ("options.grid", "--grid"),
+    ("options.guess", "--guess"),
+    ("options.k_spacing_inv_angstrom", "--k-spacing"),
+    ("options.levshift", "--levshift"),
+    ("options.maxcycle", "--maxcycle"),
+    ("options.metal", "--metal"),
+    ("options.method", "--method"),
+    ("options.optgeom.type", "--optgeom"),
+    ("options.shrink", "--shrink"),
+    ("options.smear_hartree", "--smear"),
+    ("options.spin.atom_spins", "--atom-spin"),
+    ("options.spin.lock_cycles", "--lock-cycles"),
+    ("options.spin.n_alpha_minus_beta", "--spin-difference"),
+    ("options.spin", "--spin"),
+    ("options.symprec_angstrom", "--symprec"),
+    ("options.title", "--title"),
+    ("options.toldee", "--toldee"),
+    ("options.tolinteg", "--tolinteg"),
+    ("structure.format", "--format"),
+    ("structure.path", "STRUCTURE"),
+    ("structure", "STRUCTURE"),
+];
+
 /// The same for the commands below `engines`, where an engine stands at its place.
 pub(super) const ENGINE_ARGUMENTS: &[(&str, &str)] = &[
     ("accept_license", "--accept-license"),
