@@ -94,7 +94,8 @@ def _named(symbol: str, suffix: str, group: int | None) -> gemmi.GroupOps:
         raise SymmetryProblem(
             f"group {plain.number} in the setting :{suffix} needs its operators listed"
         )
-    return found.operations()
+    operations: gemmi.GroupOps = found.operations()
+    return operations
 
 
 def _refuse_a_choice(group: int, suffix: str) -> None:
