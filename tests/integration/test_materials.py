@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from support.daemon import PRODUCTION, Daemon, RpcFailure
+from support.daemon import PRODUCTION, Daemon, RawSocket, RpcFailure
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SILICON = {"path": str(_EXAMPLES / "silicon.cif")}
@@ -16,7 +17,7 @@ _COPPER = {"path": str(_EXAMPLES / "copper.cif")}
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Daemon]:
-    made = Daemon(program=PRODUCTION)
+    made = Daemon(program=PRODUCTION, env={"CRYSTALMATH_START_TIMEOUT": "60"})
     try:
         made.start()
         yield made
@@ -24,31 +25,37 @@ def served() -> Iterator[Daemon]:
         made.cleanup()
 
 
+def _call(served: Daemon, method: str, params: dict[str, Any]) -> Any:
+    """Wait long: the first call starts a worker and loads its libraries."""
+    with RawSocket(served.socket, 90.0) as raw:
+        return raw.data(method, params)
+
+
 def test_inspect_and_convert(served: Daemon) -> None:
-    found = served.call("materials.inspect", {"structure": _SILICON})
+    found = _call(served, "materials.inspect", {"structure": _SILICON})
     assert found["symmetry"]["number"] == 227
     assert found["symmetry"]["choice"] == "2"
     assert found["sites"][0]["neighbours"][0]["count"] == 4
     wanted = {"structure": _SILICON, "format": "poscar", "cell": "primitive"}
-    written = served.call("materials.convert", wanted)
+    written = _call(served, "materials.convert", wanted)
     assert written["n_atoms"] == 2
     text = {"text": written["text"], "format": "poscar"}
-    again = served.call("materials.inspect", {"structure": text})
+    again = _call(served, "materials.inspect", {"structure": text})
     assert again["symmetry"]["number"] == 227
 
 
 def test_a_structure_is_kept_once_and_used(served: Daemon) -> None:
-    kept = served.call("materials.import", _COPPER)
-    again = served.call("materials.import", _COPPER)
+    kept = _call(served, "materials.import", _COPPER)
+    again = _call(served, "materials.import", _COPPER)
     assert (kept["known"], again["known"]) == (False, True)
     name = kept["material"]["material"]
     assert again["material"]["material"] == name
     material = {"material": name}
-    assert served.call("materials.inspect", {"structure": material})["formula"] == "Cu"
+    assert _call(served, "materials.inspect", {"structure": material})["formula"] == "Cu"
     job = {"name": "cu", "code": "forces", "task": "single_point", "engine": "emt"}
-    tried = served.call("jobs.submit", {**job, "structure": material, "dry_run": True})
-    assert tried["formula"] == "Cu"
+    tried = _call(served, "jobs.submit", {**job, "structure": material, "dry_run": True})
+    assert tried["dry_run"]["formula"] == "Cu"
     with pytest.raises(RpcFailure, match="no structure local:77"):
-        served.call("materials.inspect", {"structure": {"material": "local:77"}})
+        _call(served, "materials.inspect", {"structure": {"material": "local:77"}})
     with pytest.raises(RpcFailure, match="_atom_site_fract_x"):
-        served.call("materials.import", {"text": "data_x\n", "format": "cif"})
+        _call(served, "materials.import", {"text": "data_x\n", "format": "cif"})

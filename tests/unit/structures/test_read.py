@@ -84,7 +84,7 @@ def test_the_last_of_several_frames_is_said() -> None:
         ({"path": "/a/b.unknown"}, "structure.path"),
         ({"path": "/a/\ud800.cif"}, "structure.path"),
         ({"text": "\ud800", "format": "cif"}, "structure.text"),
-        ({"path": "/a/fort.34.gui"}, "structure.path"),
+        ({"path": "/a/fort.9.wave"}, "structure.path"),
         ({"path": "/a.cif", "text": "x", "format": "cif"}, "structure"),
         ({}, "structure"),
         ({"text": "x"}, "structure.format"),
