@@ -75,7 +75,11 @@ class OptGeom(Params):
     toldex: Positive = Field(default=1.2e-3, description="RMS of the displacement, bohr.")
     maxcycle: int = Field(default=100, ge=1, le=10_000, description="Steps at most.")
     finalrun: int = Field(
-        default=4, ge=0, le=4, examples=[4], description="What follows when atoms left their neighbours."
+        default=4,
+        ge=0,
+        le=4,
+        examples=[4],
+        description="What follows when atoms left their neighbours.",
     )
 
 
@@ -140,8 +144,12 @@ class ElastCon(Params):
 class Eos(Params):
     """Compute the energy at several volumes, relaxed at each."""
 
-    vmin: float = Field(default=0.94, ge=0.5, lt=1, examples=[0.94], description="Smallest volume, as a ratio.")
-    vmax: float = Field(default=1.06, gt=1, le=1.5, examples=[1.06], description="Largest volume, as a ratio.")
+    vmin: float = Field(
+        default=0.94, ge=0.5, lt=1, examples=[0.94], description="Smallest volume, as a ratio."
+    )
+    vmax: float = Field(
+        default=1.06, gt=1, le=1.5, examples=[1.06], description="Largest volume, as a ratio."
+    )
     points: int = Field(default=9, ge=5, le=50, examples=[9], description="Number of volumes.")
     preoptgeom: OptGeom | None = Field(default=None, description="Optimise first.")
 
@@ -180,7 +188,11 @@ class D12Options(Params):
         default="auto", description="What repeats; `auto` looks at the empty space in the cell."
     )
     symprec_angstrom: float = Field(
-        default=0.01, ge=1e-5, le=0.5, examples=[0.01], description="Tolerance of the symmetry search."
+        default=0.01,
+        ge=1e-5,
+        le=0.5,
+        examples=[0.01],
+        description="Tolerance of the symmetry search.",
     )
     method: Method = Field(default="DFT", description="Hamiltonian, or a composite method.")
     functional: Word = Field(
@@ -202,7 +214,11 @@ class D12Options(Params):
         "name of a set of basis_set_exchange.",
     )
     k_spacing_inv_angstrom: float | None = Field(
-        default=None, ge=0.01, le=5, examples=[0.25], description="Between points; 0.30, for a metal 0.20."
+        default=None,
+        ge=0.01,
+        le=5,
+        examples=[0.25],
+        description="Between points; 0.30, for a metal 0.20.",
     )
     shrink: list[Factor] | None = Field(
         default=None, min_length=2, max_length=3, description="IS and ISP, or three values of IS."
@@ -215,9 +231,15 @@ class D12Options(Params):
         default=None, description="Energy converged to 1e-this hartree: 8 (or 1e-8)."
     )
     maxcycle: int = Field(default=200, ge=1, le=10_000, description="SCF cycles at most.")
-    fmixing: int = Field(default=30, ge=0, le=100, examples=[30], description="Mixing of the old matrix, percent.")
+    fmixing: int = Field(
+        default=30, ge=0, le=100, examples=[30], description="Mixing of the old matrix, percent."
+    )
     smear_hartree: float | None = Field(
-        default=None, ge=1e-4, le=0.05, examples=[0.005], description="Smearing of the occupations of a metal."
+        default=None,
+        ge=1e-4,
+        le=0.05,
+        examples=[0.005],
+        description="Smearing of the occupations of a metal.",
     )
     spin: Literal["closed", "open"] | OpenShell | None = Field(
         default=None, description="`closed`, `open`, or an open shell in detail."
@@ -226,12 +248,13 @@ class D12Options(Params):
     accelerator: Annotated[Literal["DIIS", "ANDERSON", "BROYDEN"], BeforeValidator(_upper)] = Field(
         default="DIIS", description="Of the SCF."
     )
-    levshift: tuple[
-        Annotated[int, Field(ge=1, le=100, examples=[1])],
-        Annotated[int, Field(ge=0, le=1, examples=[1])],
-    ] | None = Field(
-        default=None, strict=False, description="Level shift in 0.1 hartree, and its lock."
-    )
+    levshift: (
+        tuple[
+            Annotated[int, Field(ge=1, le=100, examples=[1])],
+            Annotated[int, Field(ge=0, le=1, examples=[1])],
+        ]
+        | None
+    ) = Field(default=None, strict=False, description="Level shift in 0.1 hartree, and its lock.")
     guess: bool = Field(default=False, description="Start from the density of a `.f9`.")
     optgeom: OptGeom | None = Field(default=None, description="Optimise the geometry.")
     freqcalc: FreqCalc | None = Field(default=None, description="Vibrational frequencies.")

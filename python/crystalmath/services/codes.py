@@ -22,7 +22,6 @@ from crystalmath.errors import InputRejected, InvalidParams, OutputUnreadable
 from crystalmath.services.job_import import check_readable, chosen
 from crystalmath.services.ports import CodeAdapter, Reading
 
-
 LINT_S: Final = 50.0
 """Seconds for one input, below the deadline of the method."""
 
