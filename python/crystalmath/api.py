@@ -17,6 +17,7 @@ from typing import Any, Final
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
 from crystalmath.codes.crystal.adapter import CrystalAdapter
+from crystalmath.codes.crystal.run.writer import GENERATE, WorkerDecks
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -84,7 +85,6 @@ NAMESPACES: Final[Mapping[str, type]] = {
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
-GENERATE_D12: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
 LINTERS: Final[Mapping[str, Linter]] = {
     "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
 }
@@ -114,7 +114,7 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
-            CrystalAdapter(),
+            CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)),
             EspressoAdapter(),
             ForcesAdapter(
                 provider,
@@ -185,7 +185,7 @@ class CrystalController:
             materials := SqliteMaterialStore(self._store),
         )
         self.materials = MaterialsService(
-            desk.structures, materials, server.run_worker, time.time, GENERATE_D12
+            desk.structures, materials, server.run_worker, time.time, GENERATE
         )
         self.jobs = JobsService(
             JobsParts(

@@ -25,7 +25,7 @@ class Options(BaseModel):
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-M = TypeVar("M", bound=Options)
+M = TypeVar("M", bound=BaseModel)
 
 
 def refuse_engine(request: JobRequest, code: str) -> None:
@@ -42,8 +42,8 @@ def refuse_engine(request: JobRequest, code: str) -> None:
             )
 
 
-def parse_options(model: type[M], inputs: Mapping[str, Any]) -> M:
-    """Validate ``inputs``.
+def parse_options(model: type[M], inputs: Mapping[str, Any], at: str = "inputs") -> M:
+    """Validate ``inputs``, or the member of them at the path ``at``.
 
     Raises
     ------
@@ -53,13 +53,13 @@ def parse_options(model: type[M], inputs: Mapping[str, Any]) -> M:
     try:
         return model.model_validate(dict(inputs))
     except ValidationError as error:
-        found = faults(error, inputs, model.FORMS)
+        found = faults(error, inputs, getattr(model, "FORMS", {}))
         member, sentence = found[0]
-        path = f"inputs.{member}" if member else "inputs"
+        path = f"{at}.{member}" if member else at
         more = len(found) - 1
         unknown = any(detail["type"] == "extra_forbidden" for detail in error.errors()[:1])
         raise InvalidParams(
             f"{path}: {sentence}" + (f" (and {more} more)" if more else ""),
-            hint=f"inputs are: {', '.join(model.model_fields)}" if unknown else None,
+            hint=f"{at} are: {', '.join(model.model_fields)}" if unknown else None,
             field=path,
         ) from None

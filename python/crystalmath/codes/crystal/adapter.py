@@ -43,14 +43,14 @@ class CrystalAdapter:
     Parameters
     ----------
     writer
-        Writes decks for structures; None where none can be written.
+        Writes decks for structures.
     """
 
     name = "crystal"
     title = "periodic Hartree-Fock and DFT in Gaussian orbitals with CRYSTAL"
     tasks: tuple[str, ...] = TASKS
 
-    def __init__(self, writer: preparing.DeckWriter | None = None) -> None:
+    def __init__(self, writer: preparing.DeckWriter) -> None:
         self._writer = writer
         self._follower = Follower()
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.support.crystal import CASES
 
-from crystalmath.codes.crystal.adapter import CrystalAdapter
+from support.crystal import CASES, crystal
 
 _NOT_OF_THE_OUTPUT: Final = {
     "deck", "parser_traps", "likely_cause", "d3_decks", "note", "warnings", "reason", "path",
@@ -57,7 +56,7 @@ def _agree(got: Any, wanted: Any) -> bool:
 def test_a_real_output_gives_its_values_and_its_verdict(path: Path) -> None:
     case = json.loads(path.read_text(encoding="utf-8"))
     output = next(name for name in case["files"] if name.endswith((".out", ".outp")))
-    reading = CrystalAdapter().read(CASES / output)
+    reading = crystal().read(CASES / output)
     assert reading is not None
     verdict, expected = reading.verdict, case["expected"]
     results = dict(verdict.results)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.crystal import CASES, END, scf_output
 
 from crystalmath.codes.crystal.output.files import Follower, load_run, sniff
 from crystalmath.codes.crystal.output.lines import Reader
 from crystalmath.codes.crystal.output.run import Run
 from crystalmath.codes.crystal.output.series import progress_of, series_of
 from crystalmath.codes.crystal.output.verdict import judge_run, status_of
+from support.crystal import CASES, END, scf_output
 
 
 def read(text: str) -> Run:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.crystal import scf_output
 
-from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run import restart
 from crystalmath.errors import InputRejected
 from crystalmath.services.ports import InputFile, JobRequest
+from support.crystal import crystal, scf_output
 
 OPT = (
     "MgO\nEXTERNAL\nOPTGEOM\nMAXCYCLE\n60\nENDOPT\nEND\n99 0\nEND\nMAXCYCLE\n30\nSHRINK\n8 8\nEND\n"
@@ -42,7 +41,7 @@ def job(directory: Path, *left: str, output: str = "") -> Path:
 
 
 def test_an_optimisation_goes_on_from_its_state(tmp_path: Path) -> None:
-    found = CrystalAdapter().proceed(job(tmp_path, ".optinfo", ".gui"), request(), "walltime")
+    found = crystal().proceed(job(tmp_path, ".optinfo", ".gui"), request(), "walltime")
     text = found.files[0].content
     assert text is not None
     assert "OPTGEOM\nRESTART\nMAXCYCLE\n60\n" in text
@@ -55,7 +54,7 @@ def test_an_optimisation_goes_on_from_its_state(tmp_path: Path) -> None:
 def test_an_scf_that_failed_gets_more_cycles_and_its_wave_function(tmp_path: Path) -> None:
     output = scf_output().replace("CONVERGENCE ON ENERGY     ", "TOO MANY CYCLES           ")
     directory = job(tmp_path, ".f9", output=output)
-    found = CrystalAdapter().proceed(directory, request(), "not_converged")
+    found = crystal().proceed(directory, request(), "not_converged")
     text = found.files[0].content
     assert text is not None
     assert "MAXCYCLE\n60\nENDOPT" in text
@@ -73,11 +72,11 @@ def test_an_optimisation_that_ran_out_of_steps_gets_more() -> None:
 
 
 def test_without_state_it_starts_again_and_says_so(tmp_path: Path) -> None:
-    found = CrystalAdapter().proceed(job(tmp_path), request(), "crashed")
+    found = crystal().proceed(job(tmp_path), request(), "crashed")
     assert found.files[0].content == OPT
     assert "starts again" in found.fix
 
 
 def test_what_never_began_is_not_continued(tmp_path: Path) -> None:
     with pytest.raises(InputRejected, match="never began"):
-        CrystalAdapter().proceed(job(tmp_path), request(), "input_rejected")
+        crystal().proceed(job(tmp_path), request(), "input_rejected")

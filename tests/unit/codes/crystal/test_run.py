@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.support.crystal import STAND_IN, scf_output
 
-from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.script import threads_per_process
 from crystalmath.errors import InputRejected, InvalidParams
-from crystalmath.services.ports import EndReceipt, InputFile, JobRequest, Prepared
+from crystalmath.services.ports import EndReceipt, InputFile, JobRequest, Prepared, StructureData
+from support.crystal import STAND_IN, crystal, scf_output
 
 DECK = "MgO\nCRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5\nEND\n12 1\n99 0\nEND\nEND\n"
 EXTERNAL = DECK.replace("CRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5", "EXTERNAL")
@@ -61,7 +60,7 @@ class Bench:
             ntasks=ntasks,
             remote=remote,
         )
-        return CrystalAdapter().prepare(request)
+        return crystal().prepare(request)
 
     def stage(self, prepared: Prepared) -> None:
         for file in prepared.files:
@@ -136,7 +135,7 @@ def test_a_deck_in_a_directory_keeps_it(bench: Bench) -> None:
     assert bench.run(prepared) == 0
     assert prepared.output == "in/put/mgo.out"
     assert (bench.job / "in/put/mgo.f9").is_file()
-    verdict = CrystalAdapter().judge(bench.job, EndReceipt(1, 0, None, "exit", None, 0.0, 1.0))
+    verdict = crystal().judge(bench.job, EndReceipt(1, 0, None, "exit", None, 0.0, 1.0))
     assert verdict.completed
 
 
@@ -163,7 +162,7 @@ def test_a_warning_before_the_limit_ends_the_program_and_collects(bench: Bench) 
     assert list(bench.base.iterdir()) == []
     (bench.job / "fort.87").unlink()
     end = EndReceipt(1, code, None, "exit", None, 0.0, 1.0)
-    verdict = CrystalAdapter().judge(bench.job, end)
+    verdict = crystal().judge(bench.job, end)
     assert verdict.reason == "walltime"
 
 
@@ -172,7 +171,7 @@ def test_a_killed_program_is_no_success(bench: Bench) -> None:
     code = bench.run(bench.prepare(InputFile("mgo.d12", content=DECK)), CODE="137")
     (bench.job / "fort.87").unlink()
     end = EndReceipt(1, code, None, "exit", None, 0.0, 1.0)
-    verdict = CrystalAdapter().judge(bench.job, end)
+    verdict = crystal().judge(bench.job, end)
     assert (verdict.completed, verdict.reason) == (False, "crashed")
     assert "SIGKILL" in str(verdict.message)
 
@@ -195,7 +194,7 @@ def test_a_missing_parallel_program_is_a_serial_run_with_a_warning(bench: Bench)
     assert any("PcrystalOMP is not there" in warning for warning in prepared.warnings)
     remote = bench.prepare(InputFile("mgo.d12", content=DECK), ntasks=4, remote=True)
     assert bench.run(remote) == 0
-    verdict = CrystalAdapter().judge(bench.job, EndReceipt(1, 0, None, "exit", None, 0.0, 1.0))
+    verdict = crystal().judge(bench.job, EndReceipt(1, 0, None, "exit", None, 0.0, 1.0))
     assert any("one process with 4 threads" in warning for warning in verdict.warnings)
     assert "OMP_NUM_THREADS=4" in (bench.told / "environment").read_text()
 
@@ -251,3 +250,47 @@ def test_line_ends_of_other_systems_are_set_right(bench: Bench) -> None:
     prepared = bench.prepare(InputFile("mgo.d12", content=DECK.replace("\n", "\r\n")))
     assert prepared.files[0].content == DECK
     assert "CRLF" in prepared.warnings[0]
+
+
+def _submission(options: dict[str, object]) -> JobRequest:
+    a = 2.105
+    magnesia = StructureData(
+        lattice=((0.0, a, a), (a, 0.0, a), (a, a, 0.0)),
+        pbc=(True, True, True),
+        symbols=("Mg", "O"),
+        positions=((0.0, 0.0, 0.0), (a, a, a)),
+        formula="MgO",
+        source={},
+    )
+    return JobRequest(
+        name="bulk MgO", task=None, engine=None, model=None, structure=magnesia,
+        inputs={"options": options}, files=(), context={}, remote=True,
+    )  # fmt: skip
+
+
+def test_a_structure_without_a_deck_gets_one() -> None:
+    prepared = crystal().prepare(_submission({"functional": "PBESOL"}))
+    deck = next(file for file in prepared.files if file.path == "bulk_MgO.d12").content
+    assert deck is not None
+    assert deck.splitlines()[1:5] == ["CRYSTAL", "0 0 0", "225", "4.21"]
+    assert "PBESOL" in deck
+    assert prepared.formula == "MgO"
+
+
+def test_an_external_deck_comes_with_its_geometry_file() -> None:
+    prepared = crystal().prepare(_submission({"dimension": "external"}))
+    assert {"bulk_MgO.d12", "bulk_MgO.gui"} <= {file.path for file in prepared.files}
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"functional": "nothing"}, "inputs.options.functional"),
+        ({"tolerance": 1}, "inputs.options.tolerance"),
+        ({"basis": "STO-3G", "charge": 1}, "inputs.options.charge"),
+    ],
+)
+def test_wrong_options_of_a_deck_are_named(options: dict[str, object], field: str) -> None:
+    with pytest.raises(InputRejected) as caught:
+        crystal().prepare(_submission(options))
+    assert caught.value.field == field

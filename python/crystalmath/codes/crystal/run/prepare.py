@@ -6,6 +6,8 @@ No side effects, and nothing starts that CRYSTAL is certain to refuse. Used by `
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, Protocol
 
@@ -17,21 +19,38 @@ from crystalmath.codes.decks import find_deck, read_deck
 from crystalmath.codes.files import check_files
 from crystalmath.codes.mpi import environment
 from crystalmath.codes.options import parse_options, refuse_engine
-from crystalmath.errors import InputRejected, InvalidParams
+from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import InputFile, JobRequest, Prepared, StructureData
 
 CRLF: Final = "which CRYSTAL takes as part of its keywords"
 _RESERVED: Final = (script.NAME, "crystal.scratch")
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A deck for a structure.
+
+    Attributes
+    ----------
+    gui
+        The geometry file that an EXTERNAL deck reads, None for the others.
+    notes
+        What a user should know of it.
+    """
+
+    text: str
+    gui: str | None
+    notes: Sequence[str]
+
+
 class DeckWriter(Protocol):
     """Writes a deck for a structure: the generator, handed in by ``api``."""
 
-    def write(self, structure: StructureData, options: dict[str, Any]) -> tuple[str, list[str]]:
-        """The text of the deck and what a user should know of it; raises ``InputRejected``."""
+    def write(self, structure: StructureData, options: Mapping[str, Any]) -> Written:
+        """Write it; raises ``InputRejected`` and ``InvalidParams`` below ``inputs.options``."""
 
 
-def prepare(request: JobRequest, writer: DeckWriter | None) -> Prepared:
+def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     """Check the request and say what to run.
 
     Raises
@@ -92,7 +111,7 @@ def _known_atoms(structure: StructureData | None) -> dict[str, Any]:
 
 
 def _with_deck(
-    request: JobRequest, options: CrystalOptions, writer: DeckWriter | None
+    request: JobRequest, options: CrystalOptions, writer: DeckWriter
 ) -> tuple[tuple[InputFile, ...], list[str]]:
     """The files of the request, with a deck written for its structure where it has none."""
     files = check_files(request.files)
@@ -110,15 +129,11 @@ def _with_deck(
             hint="leave one of them out",
             field="structure",
         )
-    if writer is None:
-        raise InputRejected(
-            "this build writes no CRYSTAL decks",
-            hint="give the deck among the files",
-            field="structure",
-        )
-    text, notes = writer.write(request.structure, dict(options.options or {}))
-    name = re.sub(r"[^A-Za-z0-9._-]+", "_", request.name).strip("._") or "crystal"
-    return (*files, InputFile(f"{name[:60]}.d12", content=text)), notes
+    written = writer.write(request.structure, options.options or {})
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "_", request.name).strip("._")[:60] or "crystal"
+    deck = InputFile(f"{stem}.d12", content=written.text)
+    gui = () if written.gui is None else (InputFile(f"{stem}.gui", content=written.gui),)
+    return (*files, deck, *gui), list(written.notes)
 
 
 def _check_deck(text: str, name: str, field: str, *, properties: bool) -> None:

@@ -1,0 +1,59 @@
+"""Decks for the structures of jobs, made by the generator in a worker process.
+
+Built by ``api`` for the adapter; the daemon itself loads no numerical library for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from crystalmath.codes.crystal.run.prepare import Written
+from crystalmath.codes.options import parse_options
+from crystalmath.contract.d12 import D12Options
+from crystalmath.errors import InputRejected
+from crystalmath.services.ports import StructureData
+
+GENERATE: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
+"""What runs in the worker; ``server.proc`` allows it."""
+
+
+class WorkerDecks:
+    """Implements ``DeckWriter``.
+
+    Parameters
+    ----------
+    run
+        Runs ``module:function`` with JSON arguments in a worker process, within some seconds.
+    deadline_s
+        Seconds for one deck.
+    """
+
+    def __init__(
+        self, run: Callable[[str, Mapping[str, Any], float], Any], deadline_s: float
+    ) -> None:
+        self._run = run
+        self._deadline_s = deadline_s
+
+    def write(self, structure: StructureData, options: Mapping[str, Any]) -> Written:
+        """Write the deck of a structure.
+
+        Raises
+        ------
+        InputRejected, InvalidParams
+            With the field of the submission at fault.
+        """
+        asked = parse_options(D12Options, options, at="inputs.options")
+        given = {
+            "structure": {"document": asdict(structure)},
+            "options": asked.model_dump(mode="json", exclude_unset=True),
+        }
+        try:
+            made = self._run(GENERATE, given, self._deadline_s)
+        except InputRejected as error:
+            field = error.field or "structure"
+            if field.split(".")[0] == "options":
+                field = f"inputs.{field}"
+            raise type(error)(error.message, hint=error.hint, field=field) from None
+        return Written(made["d12"], made["gui"], made["report"]["warnings"])
