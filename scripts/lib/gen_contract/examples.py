@@ -61,6 +61,8 @@ class Examples:
         first = self.value(arguments[0], name)
         if origin is dict:
             return {first: self.value(arguments[1], name)}
+        if origin is tuple and len(set(arguments)) > 1:  # members of several kinds
+            return [first, *(self.value(member, name) for member in arguments[1:])]
         return [first] * (len(arguments) if origin is tuple else least)
 
     def model(self, model: type[BaseModel]) -> dict[str, Any]:
