@@ -14,7 +14,7 @@ from crystalmath.contract.openrpc import document
 
 UNITS: Final = (
     *("_s", "_ms", "_days", "_hours", "_per_s", "_mib", "_k", "_gpa", "_angstrom"),
-    *("_degrees", "_g_per_cm3"),
+    *("_angstrom3", "_degrees", "_g_per_cm3", "_hartree"),
     *("_ev", "_ev_angstrom", "_ev_per_a", "_ev_per_a3", "_mub", "_e", "_e_a"),
 )
 
@@ -27,6 +27,16 @@ NO_UNIT: Final = {
     "Series.y": "its label and unit stand beside it",
     "CancelParams.id": "an id that happens to be a number",
     "SiteFound.fraction": "fractional coordinates",
+    "D12Options.toldee": "called as the keyword of CRYSTAL: a power of ten in hartree",
+    "D12Report.transformation": "acts on fractional coordinates",
+    "D12Report.origin_shift": "fractional coordinates",
+    "D12Report.max_displacement": "the name of the interface's page, in Å",
+    "Eos.vmin": "a ratio of volumes",
+    "Eos.vmax": "a ratio of volumes",
+    "FreqCalc.isotopes": "called as the keyword of CRYSTAL: masses in u",
+    "FreqCalc.temperat": "called as the keyword of CRYSTAL: a number, and two temperatures in K",
+    "OptGeom.toldeg": "called as the keyword of CRYSTAL: hartree/bohr",
+    "OptGeom.toldex": "called as the keyword of CRYSTAL: bohr",
     "SymmetryFound.max_strain": "a relative change",
     "SymmetryFound.origin_shift": "fractional coordinates",
     "SymmetryFound.transformation": "acts on fractional coordinates",
@@ -35,6 +45,7 @@ NO_UNIT: Final = {
 NO_BOUND: Final = {
     "CancelParams.id": "any id that a call may have",
     "FileIn.content": "bounded by its bytes, which a schema cannot say",
+    "LintParams.text": "bounded by its bytes, which a schema cannot say",
     "ReadOutputParams.text": "bounded by its bytes, which a schema cannot say",
     "ImportStructureParams.text": "bounded by its bytes, which a schema cannot say",
     "ForceStructure.text": "bounded by its bytes, which a schema cannot say",

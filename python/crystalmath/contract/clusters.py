@@ -142,8 +142,9 @@ class Budget(Params):
     refill_per_min: int = Field(ge=1, le=10**6, description="Back each minute.")
 
 
-_QUERIES = Budget(size=30, refill_per_min=10)
-_SUBMISSIONS = Budget(size=100, refill_per_min=30)
+# Made without their model, which is built when it is first used.
+_QUERIES = Budget.model_construct(size=30, refill_per_min=10)
+_SUBMISSIONS = Budget.model_construct(size=100, refill_per_min=30)
 
 
 class ClusterFields(Params):

@@ -83,12 +83,20 @@ class OptGeom(Params):
     )
 
 
+Ends = Annotated[
+    list[Annotated[int, Field(ge=-10_000, le=10_000)]], Field(min_length=2, max_length=6)
+]
+SupercellRow = Annotated[
+    list[Annotated[int, Field(ge=-100, le=100)]], Field(min_length=1, max_length=3)
+]
+
+
 class PhononBands(Params):
     """Lines in reciprocal space along which frequencies are asked for."""
 
     iss: int = Field(ge=1, le=1000, description="Unit: the integers are in 1/ISS.")
     nsub: int = Field(ge=2, le=10_000, description="Points along the whole path.")
-    segments: list[list[int]] = Field(
+    segments: list[Ends] = Field(
         min_length=1,
         max_length=100,
         description="Each segment's two ends: one integer per periodic direction and point.",
@@ -98,7 +106,7 @@ class PhononBands(Params):
 class PhononDispersion(Params):
     """Frequencies away from Γ, from a supercell."""
 
-    supercell: list[list[int]] = Field(
+    supercell: list[SupercellRow] = Field(
         min_length=1,
         max_length=3,
         description="Rows of the supercell matrix: 3×3 for a crystal, 2×2 for a slab, 1×1.",
@@ -109,7 +117,7 @@ class PhononDispersion(Params):
 class FreqCalc(Params):
     """Compute vibrational frequencies."""
 
-    numderiv: Literal[1, 2] = Field(default=2, description="Points per derivative.")
+    numderiv: int = Field(default=2, ge=1, le=2, examples=[2], description="Points per derivative.")
     intens: bool = Field(default=False, description="Infrared intensities.")
     raman: bool = Field(default=False, description="Raman intensities, which include infrared.")
     temperat: tuple[int, float, float] | None = Field(

@@ -104,7 +104,8 @@ class Examples:
 
 def _least(metadata: Sequence[Any]) -> int:
     """How many entries a list must have; one where nothing is said."""
-    return max([1, *(getattr(rule, "min_length", None) or 1 for rule in metadata)])
+    rules = [part for rule in metadata for part in (rule, *getattr(rule, "metadata", ()))]
+    return max([1, *(getattr(rule, "min_length", None) or 1 for rule in rules)])
 
 
 def _metadata(info: FieldInfo) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from soak import kill
+from soak import database, kill
 from soak.load import Ticket
 
 
@@ -80,6 +80,6 @@ def test_gaps_in_a_history_are_problems(
     connection.executemany(
         "INSERT INTO job_events (job_id, from_state, to_state) VALUES (1, ?, ?)", events
     )
-    found = kill._broken_histories(connection)
+    found = database._broken_histories(connection)
     connection.close()
     assert len(found) == broken
