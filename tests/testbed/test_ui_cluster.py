@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.conftest import Terminal
-from rig import testbed as rig
+from rig import testbed
 from rig.testbed import HOME, USER, WAYS, give_key, let_in
 from support.daemon import ROOT, wait_until
 from support.screen import Screen
@@ -42,11 +42,11 @@ done
 
 
 @pytest.fixture
-def bed(set_up: Callable[[str], str]) -> Iterator[rig.Testbed]:
+def bed(set_up: Callable[[str], str]) -> Iterator[testbed.Testbed]:
     """The servers, which are mended at the end."""
     set_up("slurm-up")
     set_up("ssh-up")
-    made = rig.Testbed()
+    made = testbed.Testbed()
     yield made
     made.mend()
 
@@ -63,14 +63,16 @@ def slowly() -> Iterator[Path]:
 
 
 @pytest.fixture
-def terminal(bed: rig.Testbed, slowly: Path) -> Iterator[Terminal]:
+def terminal(bed: testbed.Testbed, slowly: Path) -> Iterator[Terminal]:
     """A user with a cluster named ``far``, behind the jump host."""
     made = Terminal()
     try:
         give_key(Path(made.env["HOME"]))
         assert made.run("jobs").returncode == 0
-        record = {"name": "far", "username": USER, "remote_workdir": f"~/{REMOTE}"}
-        record |= {"launcher": f"{slowly} {{n}}", "min_poll_s": 5, "query_budget": None}
+        record = {
+            "name": "far", "username": USER, "remote_workdir": f"~/{REMOTE}",
+            "launcher": f"{slowly} {{n}}", "min_poll_s": 5, "query_budget": None,
+        }  # fmt: skip
         made.daemon.call("clusters.create", {**record, **WAYS["through"]})
         let_in(lambda method, given: data(made, method, given), "far")
         yield made
@@ -121,10 +123,10 @@ def kill_daemon(terminal: Terminal) -> None:
     wait_until(is_another, "another daemon", HANG_S, every_s=0.5)
 
 
-def cut_off(terminal: Terminal, bed: rig.Testbed) -> None:
+def cut_off(terminal: Terminal, bed: testbed.Testbed) -> None:
     """End the connections, let none come, and wait until that is known."""
     bed.drop("refuse", "jump")
-    bed.drop("kill", "jump")
+    assert bed.drop("kill", "jump") > 0
 
     def is_known() -> bool:
         return data(terminal, "clusters.get", {"id": "far"})["unreachable_since"] is not None
@@ -133,14 +135,14 @@ def cut_off(terminal: Terminal, bed: rig.Testbed) -> None:
 
 
 def test_silicon_comes_to_its_energy_whatever_breaks(
-    terminal: Terminal, bed: rig.Testbed, qe: QuantumEspresso
+    terminal: Terminal, bed: testbed.Testbed, qe: QuantumEspresso
 ) -> None:
     began = time.time()
     with Screen(terminal.program, env=terminal.env, cwd=ROOT, cols=120, rows=40) as ui:
         ui.see("live")
         submit(terminal, qe)
         ui.see_match(r"where +far", timeout_s=HANG_S)
-        bed.drop("kill", "jump")  # while its files are sent, or it is handed over
+        assert bed.drop("kill", "jump") > 0  # while its files are sent, or it is handed over
         ui.see_row("silicon", "running", timeout_s=HANG_S)
         ui.keys("L")
         ui.see("iteration #  2", gone=("iteration #  3",), timeout_s=HANG_S)
