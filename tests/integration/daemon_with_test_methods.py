@@ -223,6 +223,9 @@ class MisbehavingController:
     def job_counts(self) -> Mapping[str, int]:
         return {}
 
+    def cluster_rows(self) -> list[dict[str, Any]]:
+        return []
+
     def is_needed(self) -> bool:
         return self.live_local_jobs() > 0
 

@@ -75,5 +75,5 @@ def test_a_python_without_a_shared_library_is_named(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_not_measured_yet_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["scale"]) == 2
+    assert main(["workflows"]) == 2
     assert "not there yet" in capsys.readouterr().err

@@ -134,7 +134,8 @@ def test_a_call_that_ends_its_worker(
 def test_a_setup_that_fails(
     tmp_path: Path, whose: str, way: str, kind: type[CrystalMathError], says: str
 ) -> None:
-    with WORKERS[whose](tmp_path, 2.0, load=way) as ask:
+    load_s = 2.0 if kind is WorkerTimeout else 60.0
+    with WORKERS[whose](tmp_path, load_s, load=way) as ask:
         began = time.monotonic()
         with pytest.raises(kind) as caught:
             ask(0.0)

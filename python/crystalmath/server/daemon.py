@@ -122,6 +122,9 @@ class Daemon:
             services: dict[str, Any] = {"system": SystemService(self._state)}
             services.update(controller.namespaces())
             entries = {name: bind(m, services.get(m.namespace)) for name, m in table.items()}
+            self._state.set_counts(
+                controller.job_counts, controller.live_local_jobs, controller.cluster_rows
+            )
         except CrystalMathError as error:
             self._fail(error)
         except BaseException as error:  # noqa: BLE001 - an import error as well as a SystemExit
@@ -135,9 +138,6 @@ class Daemon:
             self._fail(failure)
         else:
             self._controller = controller
-            self._state.set_counts(
-                controller.job_counts, controller.live_local_jobs, controller.cluster_rows
-            )
             gc.collect()
             gc.freeze()  # modules and tables stay for good: no collection need look at them again
             self._transport.last_activity = time.monotonic()
