@@ -54,6 +54,8 @@ def run(count: int, seed: int, say: Say) -> Outcome:
             problems += soak.judge_faults(count, logins)
         except RigError as error:
             problems = [f"not brought to its end: {error}"]
+        finally:
+            soak.desk.hang_up()
         problems += place.tracebacks()
         if problems:
             kept = keep(place, seed)
