@@ -36,7 +36,10 @@ pub struct Args {
 
 /// The options of a deck; those that are left out have the daemon's defaults.
 #[derive(Debug, Default, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub struct How {
     /// First record of the deck
     #[arg(long, value_name = "TEXT")]
