@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from crystalmath.codes.tail import last_line, read_tail
+from crystalmath.errors import InputRejected
 from crystalmath.services.ports import EndReceipt, Verdict
 
 _MEMORY: Final = re.compile(
@@ -40,6 +41,21 @@ _START_HINTS: Final = (
     ),
     (re.compile(r"Argument list too long|E2BIG", re.IGNORECASE), "pass long data in a file"),
 )
+
+
+def refuse_unbegun(reason: str | None) -> None:
+    """Refuse to go on from a job that failed before its program began.
+
+    Raises
+    ------
+    InputRejected
+    """
+    if reason in {"input_rejected", "did_not_start", "dependency_failed", "rejected"}:
+        raise InputRejected(
+            "the calculation never began, so there is nothing to continue",
+            hint="correct what its message names, then submit it anew, or `jobs.rerun` it",
+            field="id",
+        )
 
 
 def judge_end(

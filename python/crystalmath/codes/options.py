@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -40,6 +40,30 @@ def refuse_engine(request: JobRequest, code: str) -> None:
             raise InvalidParams(
                 f"the code {code} takes no {field}", hint="leave it out", field=field
             )
+
+
+def describe_program(
+    model: type[Options], tasks: Sequence[str], executable: str | None, missing: str
+) -> dict[str, Any]:
+    """Describe a code that runs a program of the machine, whose tasks share one model of inputs.
+
+    Parameters
+    ----------
+    executable
+        The program, None where it was not found.
+    missing
+        What is said then.
+    """
+    schema = model.model_json_schema()
+    described: dict[str, Any] = {
+        "parameters": schema,
+        "parameters_by_task": dict.fromkeys(tasks, schema),
+        "executable": executable,
+        "engines": [],
+    }
+    if executable is None:
+        described |= {"problem": missing, "absent": True}
+    return described
 
 
 def parse_options(model: type[M], inputs: Mapping[str, Any], at: str = "inputs") -> M:

@@ -10,9 +10,9 @@ LOCAL: Final = "local"
 """Provider of the structures that the user has taken in: ``local:3``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """A structure that is kept.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMaterial:
+    """A structure to keep.
 
     Attributes
     ----------
@@ -22,28 +22,21 @@ class Material:
         What tells candidates for the same crystal from others; None when it was not looked for.
     """
 
+    name: str
+    formula: str
+    n_atoms: int
+    space_group: int | None
+    content_hash: str
+    fingerprint: Mapping[str, Any] | None
+    structure: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material(NewMaterial):
+    """A structure that is kept."""
+
     id: int
-    name: str
-    formula: str
-    n_atoms: int
-    space_group: int | None
-    content_hash: str
-    fingerprint: Mapping[str, Any] | None
-    structure: Mapping[str, Any]
     created_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class NewMaterial:
-    """A structure to keep."""
-
-    name: str
-    formula: str
-    n_atoms: int
-    space_group: int | None
-    content_hash: str
-    fingerprint: Mapping[str, Any] | None
-    structure: Mapping[str, Any]
 
 
 class MaterialStore(Protocol):

@@ -25,6 +25,7 @@ from crystalmath.codes.crystal.run import proceed
 from crystalmath.codes.crystal.run.places import find_output, said_by_script
 from crystalmath.codes.crystal.run.program import find_program, folders_of
 from crystalmath.codes.crystal.run.script import SERIAL
+from crystalmath.codes.options import describe_program
 from crystalmath.services.ports import (
     Continuation,
     EndReceipt,
@@ -57,19 +58,8 @@ class CrystalAdapter:
     def describe(self) -> Mapping[str, Any]:
         """Return the schema of ``inputs`` and where CRYSTAL is."""
         executable = find_program(SERIAL, list(folders_of(os.environ)))
-        schema = CrystalOptions.model_json_schema()
-        description: dict[str, Any] = {
-            "parameters": schema,
-            "parameters_by_task": dict.fromkeys(self.tasks, schema),
-            "executable": executable,
-            "engines": [],
-        }
-        if executable is None:
-            description["problem"] = (
-                f"{SERIAL[0]} is neither in PATH nor in the installation of CRY23_ROOT"
-            )
-            description["absent"] = True
-        return description
+        missing = f"{SERIAL[0]} is neither in PATH nor in the installation of CRY23_ROOT"
+        return describe_program(CrystalOptions, self.tasks, executable, missing)
 
     def prepare(self, request: JobRequest) -> Prepared:
         """Check the deck, find what it needs, write the script that runs it.

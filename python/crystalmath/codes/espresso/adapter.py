@@ -21,6 +21,7 @@ from crystalmath.codes.espresso.reading import (
 )
 from crystalmath.codes.espresso.series import progress_of, series_of
 from crystalmath.codes.espresso.verdict import judge_run
+from crystalmath.codes.options import describe_program
 from crystalmath.services.ports import (
     Continuation,
     EndReceipt,
@@ -42,18 +43,8 @@ class EspressoAdapter:
 
     def describe(self) -> Mapping[str, Any]:
         """Return the schema of ``inputs`` and where pw.x is."""
-        executable = find_program()
-        schema = EspressoOptions.model_json_schema()
-        description: dict[str, Any] = {
-            "parameters": schema,
-            "parameters_by_task": dict.fromkeys(self.tasks, schema),
-            "executable": executable,
-            "engines": [],
-        }
-        if executable is None:
-            description["problem"] = f"{PROGRAM} is not in PATH"
-            description["absent"] = True
-        return description
+        missing = f"{PROGRAM} is not in PATH"
+        return describe_program(EspressoOptions, self.tasks, find_program(), missing)
 
     def prepare(self, request: JobRequest) -> Prepared:
         """Check the deck, find what it needs, set it up for its directory.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from crystalmath.codes.ending import refuse_unbegun
 from crystalmath.codes.espresso import pseudo, saved
 from crystalmath.codes.espresso.deck import Deck
 from crystalmath.codes.espresso.geometry import positions_angstrom
@@ -45,12 +46,7 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
     InputRejected
         There is nothing to go on from.
     """
-    if reason in {"input_rejected", "did_not_start", "dependency_failed", "rejected"}:
-        raise InputRejected(
-            "the calculation never began, so there is nothing to continue",
-            hint="correct what its message names, then submit it anew, or `jobs.rerun` it",
-            field="id",
-        )
+    refuse_unbegun(reason)
     name = find_deck(request.files, request.inputs.get("deck")).file.path
     deck, outputs = load_deck(directory / name), find_outputs(directory)
     if deck is None or not outputs:

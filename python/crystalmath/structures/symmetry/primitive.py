@@ -5,28 +5,11 @@ Called in worker processes by what writes structures in a standard cell.
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from crystalmath.structures.structure import Floats, Structure
 from crystalmath.structures.symmetry.crystal import Symmetry
-
-_HALF: Final = 0.5
-_THIRD: Final = 1.0 / 3.0
-_PRIMITIVE: Final = {
-    "P": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
-    "A": ((1.0, 0.0, 0.0), (0.0, _HALF, -_HALF), (0.0, _HALF, _HALF)),
-    "C": ((_HALF, -_HALF, 0.0), (_HALF, _HALF, 0.0), (0.0, 0.0, 1.0)),
-    "F": ((0.0, _HALF, _HALF), (_HALF, 0.0, _HALF), (_HALF, _HALF, 0.0)),
-    "I": ((-_HALF, _HALF, _HALF), (_HALF, -_HALF, _HALF), (_HALF, _HALF, -_HALF)),
-    "R": (
-        (2 * _THIRD, _THIRD, _THIRD),
-        (-_THIRD, _THIRD, _THIRD),
-        (-_THIRD, -2 * _THIRD, _THIRD),
-    ),
-}
-"""Rows: primitive vectors in terms of the conventional ones (obverse setting of R)."""
+from crystalmath.structures.symmetry.settings import PRIMITIVE
 
 
 def conventional_structure(structure: Structure, symmetry: Symmetry) -> Structure:
@@ -36,7 +19,7 @@ def conventional_structure(structure: Structure, symmetry: Symmetry) -> Structur
 
 def primitive_structure(structure: Structure, symmetry: Symmetry) -> Structure:
     """Return the primitive cell of the standard setting."""
-    lattice = np.array(_PRIMITIVE[symmetry.symbol[0].upper()]) @ symmetry.lattice
+    lattice = PRIMITIVE[symmetry.symbol[0].upper()] @ symmetry.lattice
     # atoms of the conventional cell that a centring makes of each other stand for the same ones
     first = {atoms: i for i, atoms in reversed(list(enumerate(symmetry.input_atoms)))}
     return _standard(structure, symmetry, lattice, sorted(first.values()))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+import numpy as np
+
 from crystalmath.structures.structure import Floats, Integers
 from crystalmath.structures.symmetry import search
 
@@ -20,6 +22,18 @@ TWO_ORIGINS: Final = frozenset(
 
 RHOMBOHEDRAL: Final = frozenset({146, 148, 155, 160, 161, 166, 167})
 """Groups described on hexagonal or on rhombohedral axes."""
+
+PRIMITIVE: Final[dict[str, Floats]] = {
+    "P": np.eye(3),
+    "A": np.array([[1, 0, 0], [0, 0.5, -0.5], [0, 0.5, 0.5]]),
+    "B": np.array([[0.5, 0, -0.5], [0, 1, 0], [0.5, 0, 0.5]]),
+    "C": np.array([[0.5, -0.5, 0], [0.5, 0.5, 0], [0, 0, 1]]),
+    "F": np.array([[0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0]]),
+    "I": np.array([[-0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.5, 0.5, -0.5]]),
+    "R": np.array([[2, 1, 1], [-1, 1, 1], [-1, -2, 1]]) / 3,
+}
+"""Rows: vectors of the primitive cell in those of the conventional one (obverse setting of R).
+The special axis of A, B and C keeps its place."""
 
 _HALL_NUMBERS: Final = range(1, 531)
 

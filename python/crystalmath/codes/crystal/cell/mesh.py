@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crystalmath.codes.crystal.cell.settings import PRIMITIVE, Setting
+from crystalmath.codes.crystal.cell.settings import Setting
 from crystalmath.structures.structure import Floats, Integers
+from crystalmath.structures.symmetry.settings import PRIMITIVE
 
 MAX_IS = 1000
 _WIDEST_SEARCH = 60

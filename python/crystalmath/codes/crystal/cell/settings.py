@@ -125,16 +125,3 @@ def _letter(centring: Floats) -> str:
     return {(False, True, True): "A", (True, False, True): "B", (True, True, False): "C"}.get(
         (bool(half[0]), bool(half[1]), bool(half[2])), "I"
     )
-
-
-PRIMITIVE: Final[dict[str, Floats]] = {
-    "P": np.eye(3),
-    "A": np.array([[1, 0, 0], [0, 0.5, -0.5], [0, 0.5, 0.5]]),
-    "B": np.array([[0.5, 0, -0.5], [0, 1, 0], [0.5, 0, 0.5]]),
-    "C": np.array([[0.5, -0.5, 0], [0.5, 0.5, 0], [0, 0, 1]]),
-    "F": np.array([[0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0]]),
-    "I": np.array([[-0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.5, 0.5, -0.5]]),
-    "R": np.array([[2, 1, 1], [-1, 1, 1], [-1, -2, 1]]) / 3,
-}
-"""Rows: vectors of the primitive cell in those of the conventional one, in the program's order as
-far as meshes can tell (the special axis of A, B and C keeps its place)."""

@@ -11,12 +11,12 @@ import numpy as np
 
 from crystalmath.codes.crystal.cell.declared import declared
 from crystalmath.codes.crystal.cell.expand import inside, wrap
-from crystalmath.codes.crystal.cell.settings import PRIMITIVE
 from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.errors import InputRejected
 from crystalmath.structures.formats.gui import read_gui, write_gui
 from crystalmath.structures.structure import Floats, Integers, Structure
+from crystalmath.structures.symmetry.settings import PRIMITIVE
 
 _CENTRINGS: Final = {"P": 1, "A": 2, "B": 3, "C": 4, "F": 5, "I": 6, "R": 7}
 _SYSTEMS: Final = ((2, 1), (15, 2), (74, 3), (142, 4), (194, 5), (230, 6))

@@ -13,6 +13,7 @@ from crystalmath.codes.crystal.run import restart
 from crystalmath.codes.crystal.run.prepare import CRLF
 from crystalmath.codes.crystal.run.staging import DECKS, STAGED, WAVE_DECK
 from crystalmath.codes.decks import MAX_DECK_BYTES, clean_text
+from crystalmath.codes.ending import refuse_unbegun
 from crystalmath.codes.outputs import read_head
 from crystalmath.errors import InputRejected
 from crystalmath.services.ports import Continuation, InputFile, JobRequest
@@ -37,12 +38,7 @@ def proceed(directory: Path, request: JobRequest, reason: str | None, run: Run) 
     InputRejected
         There is nothing to go on from.
     """
-    if reason in {"input_rejected", "did_not_start", "dependency_failed", "rejected"}:
-        raise InputRejected(
-            "the calculation never began, so there is nothing to continue",
-            hint="correct what its message names, then submit it anew, or `jobs.rerun` it",
-            field="id",
-        )
+    refuse_unbegun(reason)
     name = _deck_name(directory, request)
     raw, _ = read_head(directory / name, MAX_DECK_BYTES) if name else (b"", 0)
     if name is None or not raw:
