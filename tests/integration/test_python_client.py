@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from crystalmath.client import Busy, Client, Disconnected, Down, ServerError, StartFailed
+from crystalmath.client.starting import spawn
 from crystalmath.errors import InvalidParams, NotFound, ShuttingDown, TransportError
 from support.daemon import Daemon, wait_until
 
@@ -203,6 +204,16 @@ def test_clients_and_jobs_keep_it_alive(odd_daemon: Daemon) -> None:
         marker.unlink()
         assert threading.Event().wait(0.5) is False  # and with a client
         assert raw.is_silent()
+    wait_until(lambda: not odd_daemon.pids(), "it leaves")
+
+
+def test_whoever_starts_it_may_come_late(odd_daemon: Daemon) -> None:
+    """On a busy machine the starter's connection comes long after a short idle time."""
+    odd_daemon.env["CRYSTALMATH_DAEMON_IDLE_TIMEOUT_S"] = "0.05"
+    spawn(None, odd_daemon.env, 30)
+    assert threading.Event().wait(0.5) is False
+    with client(odd_daemon, auto_start=False) as talk:
+        talk.system.ping()
     wait_until(lambda: not odd_daemon.pids(), "it leaves")
 
 

@@ -236,6 +236,9 @@ class Daemon:
 
     def _idle_remaining_s(self) -> float:
         timeout_s = self._settings.idle_timeout_s or 0.0
+        if self._settings.auto_started and not self._transport.has_been_reached():
+            # Whoever started it is on the way, on a busy machine for longer than a short timeout.
+            timeout_s = max(timeout_s, self._settings.first_client_s)
         busy = bool(self._transport.clients()) or self._router.phase != "ready"
         if busy:
             return timeout_s

@@ -71,6 +71,8 @@ class Settings:
     ----------
     idle_timeout_s
         Exit after so long without client, request, transfer or local job; None: never.
+    first_client_s
+        A daemon that a client has started waits at least so long for it.
     origins
         Dotted key → ``config.toml``, ``environment`` or ``flag`` for what is not a default.
     """
@@ -92,6 +94,7 @@ class Settings:
     close_s: float = 3.0
     self_check_s: float = 30.0
     idle_grace_s: float = 0.1
+    first_client_s: float = 10.0
     hello_s: float = 2.0
     db_workers: int = 4
     db_queue: int = 64

@@ -68,6 +68,10 @@ class Transport:
         self.refused: dict[int, Refused] = {}
         self.last_activity = time.monotonic()
 
+    def has_been_reached(self) -> bool:
+        """Return whether any client has ever come."""
+        return self._accepted > 0
+
     def clients(self) -> list[ClientConnection]:
         """Return the open connections."""
         with self._lock:
