@@ -201,9 +201,7 @@ class CrystalController:
             },
             {**LINTERS, "bash": Linter(".sh", "crystalmath.templates.shell:lint_script")},
         )
-        self.templates = TemplatesService(
-            server.run_worker, rendering, settings.templates_dir
-        )
+        self.templates = TemplatesService(server.run_worker, rendering, settings.templates_dir)
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,

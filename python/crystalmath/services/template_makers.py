@@ -34,7 +34,7 @@ class CrystalDecks:
     generate: Callable[[GenerateD12Params], D12Result]
 
     def __call__(self, arguments: Mapping[str, Any]) -> Made:
-        """Members: ``text``, ``gui`` (none unless EXTERNAL), ``n_atoms``, ``shrink``."""
+        """Members: ``text``, ``gui`` (none unless EXTERNAL), and some of the report."""
         options = {k: v for k, v in arguments.items() if k != "structure" and v is not None}
         asked = {"structure": arguments.get("structure"), "options": options}
         made = self.generate(_checked(GenerateD12Params, asked))
@@ -42,6 +42,9 @@ class CrystalDecks:
             value={
                 "text": made.d12.removesuffix("\n"),
                 "gui": None if made.gui is None else made.gui.removesuffix("\n"),
+                "dimension": made.report.dimension,
+                "group": made.report.group,
+                "symbol": (made.report.space_group or {}).get("symbol", ""),
                 "n_atoms": made.report.n_atoms,
                 "shrink": made.report.shrink,
             },
