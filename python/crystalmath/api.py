@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,6 +64,7 @@ from crystalmath.services.steps import Steps
 from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
+from crystalmath.services.template_inputs import SubmittedTemplates
 from crystalmath.services.template_makers import BatchJobs, CrystalDecks
 from crystalmath.services.template_rendering import Rendering
 from crystalmath.services.templates import TemplatesService
@@ -205,7 +207,7 @@ class CrystalController:
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
-                desk=desk,
+                desk=replace(desk, templates=SubmittedTemplates(rendering)),
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,

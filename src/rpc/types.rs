@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "6c199a14d3b173b9a7705ce33dc410e120a39452293f765cf905325189a7e2e0";
+pub const SCHEMA_SHA256: &str = "e090d70adebb52cb10668c90d65c950a2315c6cdfaa1c33d688b463b6547ed8f";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1335,7 +1335,7 @@ words! {
 }
 
 words! {
-    /// Words of `kind` of [`TemplateRow`].
+    /// Words of `kind` of [`TemplateUsed`].
     TemplateKind {
         Input = "input",
         JobScript = "job_script",
@@ -4801,6 +4801,10 @@ pub struct TemplateUsed {
     pub id: String,
     /// Its version.
     pub version: i64,
+    /// Whose input it writes; null for job scripts.
+    pub code: Option<String>,
+    /// What it writes.
+    pub kind: TemplateKind,
     /// Of the program, or of your own folder.
     pub origin: Origin,
     /// Of its file.

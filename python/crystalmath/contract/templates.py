@@ -118,6 +118,10 @@ class TemplateUsed(Model):
 
     id: str = Field(description="Its name.")
     version: int = Field(description="Its version.")
+    code: str | None = Field(
+        default=None, description="Whose input it writes; null for job scripts."
+    )
+    kind: TemplateKind = Field(description="What it writes.")
     origin: Origin = Field(description="Of the program, or of your own folder.")
     sha256: str = Field(description="Of its file.")
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from crystalmath.contract.jobs import SubmitParams
 from crystalmath.services.ports_cluster import ClusterRecord
 
 
@@ -31,6 +32,19 @@ class Maker(Protocol):
 
     def __call__(self, arguments: Mapping[str, Any]) -> Made:
         """Raise ``InputRejected`` with the argument at fault as ``field``."""
+
+
+class TemplateFiller(Protocol):
+    """Fills in the template of a submission; ``services.template_inputs`` does."""
+
+    def __call__(self, params: SubmitParams) -> tuple[SubmitParams, tuple[str, ...]]:
+        """The submission with the files of its template, and what to look at first.
+
+        Raises
+        ------
+        InvalidParams, InputRejected
+            With the field of the submission at fault.
+        """
 
 
 @dataclass(frozen=True, slots=True)

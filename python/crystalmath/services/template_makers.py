@@ -106,4 +106,4 @@ def _checked(model: type[M], given: Mapping[str, Any], at: str = "") -> M:
         member, sentence = faults(error, given)[0]
         name = member.rpartition(".")[2] or at
         field = ".".join(part for part in (at, member) if part)
-        raise InvalidParams(f"{name} {sentence}", field=field) from None
+        raise InvalidParams(f"{name}: {sentence}", field=field) from None

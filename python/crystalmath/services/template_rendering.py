@@ -58,9 +58,20 @@ class Rendering:
     linters: Mapping[str, Linter]
 
     def render(
-        self, template: str, parameters: Mapping[str, Any], origin: Origin | None = None
+        self,
+        template: str,
+        parameters: Mapping[str, Any],
+        origin: Origin | None = None,
+        *,
+        examples: bool = True,
     ) -> RenderResult:
         """Fill in a template and lint what it gives.
+
+        Parameters
+        ----------
+        examples
+            Take the example of the template for a structure that is not given, with a warning;
+            refuse otherwise.
 
         Raises
         ------
@@ -71,7 +82,7 @@ class Rendering:
         """
         warnings: list[str] = []
         made: list[dict[str, Any]] = []
-        asked = {"folder": self.folder, "id": template, "origin": origin}
+        asked = {"folder": self.folder, "id": template, "origin": origin, "examples": examples}
         while True:
             given = {**asked, "parameters": dict(parameters), "made": made}
             found = self.run(RENDER, given, RENDER_S)
@@ -128,9 +139,11 @@ def _at_parameter(error: InputRejected, need: Mapping[str, Any]) -> InputRejecte
     parts = (error.field or "").split(".")
     if parts[0] in _GROUPS:
         parts = parts[1:]
+    message, hint = error.message, error.hint
+    for name in need["parameters"]:
+        for group in _GROUPS:
+            message = message.replace(f"`{group}.{name}`", f"`parameters.{name}`")
+            hint = hint and hint.replace(f"`{group}.{name}`", f"`parameters.{name}`")
     if parts and parts[0] in need["parameters"]:
-        field = ".".join(["parameters", *parts])
-        return type(error)(error.message, hint=error.hint, field=field)
-    return type(error)(
-        f"line {need['line']} of the template: {error.message}", hint=error.hint, field="id"
-    )
+        return type(error)(message, hint=hint, field=".".join(["parameters", *parts]))
+    return type(error)(f"line {need['line']} of the template: {message}", hint=hint, field="id")

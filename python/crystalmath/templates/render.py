@@ -15,7 +15,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from crystalmath.contract.jobs import RelativePath
-from crystalmath.errors import InputRejected
+from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.templates.limits import SECONDS, OutOfTime, limited
 from crystalmath.templates.parameters import Parameter, fill
 from crystalmath.templates.problem import TemplateFault
@@ -39,7 +39,9 @@ def render_template(
     id: str,  # noqa: A002 - the word of the contract
     parameters: Mapping[str, Any],
     made: Sequence[Mapping[str, Any]] = (),
+    *,
     origin: str | None = None,
+    examples: bool = True,
 ) -> dict[str, Any]:
     """Fill in a template.
 
@@ -49,6 +51,8 @@ def render_template(
         The user's own templates.
     made
         What was made for it already: ``maker``, ``arguments``, ``value``.
+    examples
+        Take the example of the template where a structure is not given.
 
     Returns
     -------
@@ -66,6 +70,8 @@ def render_template(
     found = find(folder, id, origin)
     shadows = found.origin == USER_ORIGIN and is_shipped(id)
     template, sha256 = load(found, shadows=shadows)
+    if not examples:
+        _refuse_examples(template.front.parameters, parameters)
     values = fill(template.front.parameters, parameters)
     try:
         files = fill_in(template, values, made)
@@ -83,6 +89,8 @@ def render_template(
         "template": {
             "id": id,
             "version": template.front.version,
+            "code": template.front.code,
+            "kind": template.front.kind,
             "origin": found.origin,
             "sha256": sha256,
         },
@@ -129,12 +137,10 @@ def _check_path(path: str, taken: Sequence[str], piece: Piece) -> None:
     try:
         _PATH.validate_python(path)
     except ValidationError:
-        raise TemplateFault(
-            f"a file cannot be called {path[:80]!r}",
-            line=piece.name_line,
-            hint="a name, or a relative path like data/in.txt",
-        ) from None
-    if not path.isprintable() or path in taken:
+        raise Refused(f"a file cannot be called {path[:80]!r}") from None
+    if not path.isprintable():
+        raise Refused(f"a file cannot be called {path[:80]!r}")
+    if path in taken:
         raise TemplateFault(f"two files are called {path[:80]!r}", line=piece.name_line)
 
 
@@ -194,6 +200,12 @@ def _examples(
         for name, one in parameters.items()
         if one.type == "structure" and name not in given and values[name] is not None
     ]
+
+
+def _refuse_examples(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
+    for name, one in parameters.items():
+        if one.type == "structure" and one.default is not None and name not in given:
+            raise InvalidParams(f"{name}: is missing: {one.help}", field=f"parameters.{name}")
 
 
 def defaults_fault(template: Template) -> str | None:
