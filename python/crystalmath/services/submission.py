@@ -95,8 +95,7 @@ class Desk:
             _check_resources(params.resources, self.cores)
         self._check_parents(params.after)
         if files is None:
-            if self.templates is not None:
-                params, notes = self.templates(params)
+            params, notes = self._filled_in(params)
             files = _input_files(params)
         if structure is None and params.structure is not None:
             structure = self.structures.read(params.structure)
@@ -125,6 +124,14 @@ class Desk:
             prepared = replace(prepared, warnings=(*prepared.warnings, *doubts))
             script = self.cluster_desk.preview(target, params, prepared)
         return Checked(params, structure, prepared, target, script, asked)
+
+    def _filled_in(self, params: SubmitParams) -> tuple[SubmitParams, tuple[str, ...]]:
+        """The submission with the files of its template."""
+        if self.templates is not None:
+            return self.templates(params)
+        if params.template is not None:
+            raise InvalidParams(f"there is no template {params.template!r}", field="template")
+        return params, ()
 
     def _target(self, params: SubmitParams) -> Cluster | None:
         """The cluster it is to run on; None: this machine."""
