@@ -80,7 +80,10 @@ fn the_list_names_what_cannot_be_used() {
     let text = stdout(&output);
     assert!(text.contains("crystal/scf"), "{text}");
     assert!(text.contains("cannot be used: line 3: no YAML"), "{text}");
-    assert!(text.ends_with("your own ones: /home/me/templates\n"), "{text}");
+    assert!(
+        text.ends_with("your own ones: /home/me/templates\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -106,13 +109,23 @@ fn one_is_shown_with_its_parameters_or_as_it_is() {
 fn the_types_of_the_template_say_what_is_sent() {
     let (mock, seen) = serving(rendered(&["scf.d12"], None));
     let path = file(&mock, "mgo.cif", "");
-    let given = ["templates", "render", "crystal/scf", "mgo.cif", "--param", "name=12"];
+    let given = [
+        "templates",
+        "render",
+        "crystal/scf",
+        "mgo.cif",
+        "--param",
+        "name=12",
+    ];
     let output = run(&mock, &[&given[..], &["--param", "smear=0.01"]].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert_eq!(stdout(&output), "text of scf.d12\n");
     assert_eq!(stderr(&output), "warning: give `--param smear` too\n");
     let parameters = json!({"structure": {"path": path}, "name": "12", "smear": 0.01});
-    assert_eq!(sent(&seen), json!({"id": "crystal/scf", "parameters": parameters}));
+    assert_eq!(
+        sent(&seen),
+        json!({"id": "crystal/scf", "parameters": parameters})
+    );
 }
 
 #[test]
@@ -152,7 +165,14 @@ fn a_file_or_another_template_is_saved() {
     let output = run(&mock, &["templates", "save", "my/hse", "deck.j2"]);
     assert_eq!(stdout(&output), "crystal/scf saved: /t/my/hse.j2\n");
     assert_eq!(sent(&seen), json!({"id": "my/hse", "text": "---\n"}));
-    let given = ["templates", "save", "my/hse", "--from", "crystal/scf", "--replace"];
+    let given = [
+        "templates",
+        "save",
+        "my/hse",
+        "--from",
+        "crystal/scf",
+        "--replace",
+    ];
     let output = run(&mock, &[&given[..], &["--param", "count=2"]].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let asked = json!({"id": "my/hse", "source": "crystal/scf", "parameters": {"count": 2},
@@ -166,7 +186,15 @@ fn a_job_is_submitted_from_a_template() {
     let (mock, seen) = serving(Value::Null);
     let path = file(&mock, "mgo.cif", "");
     let beside = file(&mock, "mgo.f9", "");
-    let given = ["submit", "mgo.cif", "mgo.f9", "--template", "crystal/scf", "--set", "count=2"];
+    let given = [
+        "submit",
+        "mgo.cif",
+        "mgo.f9",
+        "--template",
+        "crystal/scf",
+        "--set",
+        "count=2",
+    ];
     let output = run(&mock, &given);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let mut asked = sent(&seen);

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from crystalmath.contract.codes import LintFinding
-from crystalmath.contract.jobs import CodeName, check_text
+from crystalmath.contract.jobs import CodeName
 from crystalmath.contract.rpc import Model, Params
 
-_WORD = r"[a-z0-9][a-z0-9_-]{0,63}"
-ID_PATTERN = rf"^{_WORD}(/{_WORD}){{0,3}}$"
+ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63}){0,3}$"
 
 TemplateId = Annotated[str, StringConstraints(max_length=200, pattern=ID_PATTERN)]
 """Words of small letters, digits, ``_`` and ``-``, parted by slashes: never a path elsewhere."""
@@ -147,8 +146,10 @@ class SaveTemplateParams(Params):
     """A template for your own folder: a text, or another template with other defaults."""
 
     id: TemplateId = Field(description="Its name; `folder/name` makes the folder.")
-    text: Annotated[str, AfterValidator(check_text)] | None = Field(
-        default=None, description="The file: front matter and body. Its `id` must be this one."
+    text: str | None = Field(
+        default=None,
+        max_length=1024 * 1024,
+        description="The file: front matter and body. Its `id` must be this one.",
     )
     source: TemplateId | None = Field(
         default=None, description="The template to take over, with `parameters` as defaults."

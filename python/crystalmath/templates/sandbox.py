@@ -103,6 +103,8 @@ def _quote(value: object) -> str:
 
 def _written(value: Any) -> Any:
     """What ``{{ }}`` writes: text and numbers, and nothing that would only look like them."""
+    if isinstance(value, jinja2.Undefined):
+        return value  # says itself what it is not
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         kind = "nothing" if value is None else f"a value of kind {type(value).__name__}"
         raise SecurityError(f"{kind} cannot be written: only text and numbers are")

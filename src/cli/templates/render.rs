@@ -8,7 +8,7 @@ use crate::cli::output::{self, Failure, Outcome};
 use crate::cli::session::{self, Session};
 use crate::cli::wording::{Commands, speak_of};
 use crate::cli::writing;
-use crate::rpc::types::{LintFindingSeverity, RenderParams, RenderResult, RenderedFile, calls};
+use crate::rpc::types::{RenderParams, RenderResult, RenderedFile, RenderedFindingSeverity, calls};
 
 /// Arguments of `render`.
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
 /// Whether the linter calls one of the files wrong.
 fn is_wrong(made: &RenderResult) -> bool {
     let mut findings = made.findings.iter();
-    findings.any(|finding| finding.severity == LintFindingSeverity::Error)
+    findings.any(|finding| finding.severity == RenderedFindingSeverity::Error)
 }
 
 /// One file as it is, several with their names.

@@ -116,7 +116,7 @@ def test_references_of_yaml_cannot_make_much_of_little() -> None:
 
 def test_parts_of_several_files_keep_their_lines() -> None:
     text = template(body="one\n---\ntwo\n{{ z }}\n", renders="[a, b]")
-    assert fault(text).line == 11
+    assert fault(text).line == 12
     found = parse_template(template(body="one\n---\ntwo\n", renders="[a, b]"), "mine/one")
     assert [piece.text for piece in found.pieces] == ["one\n", "two\n"]
     alone = parse_template(template(body="one\n---\ntwo\n"), "mine/one")

@@ -36,8 +36,8 @@ def filled(body: str, value: Any = "s", type: str = "string") -> str:  # noqa: A
         "{{ x['__class__'] }}",
         "{{ '{0.__class__}'.format(x) }}",
         "{{ '{x.__class__}'.format_map({'x': x}) }}",
-        "{{ [x] | map(attribute='__class__') | list | length }}",
-        "{{ [x] | groupby('__class__') | list | length }}",
+        "{{ [x] | map(attribute='__class__') | join }}",
+        "{{ ([x] | groupby('__class__'))[0].grouper }}",
         "{{ [x] | sum(attribute='__class__.__name__') }}",
         "{{ [x] | map('attr', '__class__') | list | length }}",
         "{{ crystal_deck.__globals__ }}",
@@ -117,7 +117,7 @@ def test_somebody_elses_clock_goes_on() -> None:
 def test_where_it_stopped_is_said(body: str, line: int, words: str) -> None:
     with pytest.raises(TemplateFault, match=words) as caught:
         filled(body)
-    assert caught.value.line == line - 1
+    assert caught.value.line == line
 
 
 def test_what_is_useful_works() -> None:

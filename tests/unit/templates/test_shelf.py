@@ -140,7 +140,7 @@ def test_defaults_that_cannot_be_filled_in_are_said(tmp_path: Path) -> None:
     bad = template(X, "{{ 1 / (x - 1) }}\n")
     made = save_template(str(tmp_path), "mine/one", text=bad)
     (said,) = made["warnings"]
-    assert said.startswith("its defaults cannot be filled in: line 13: ")
+    assert said.startswith("its defaults cannot be filled in: line 14: ")
     assert said.endswith("division by zero")
 
 

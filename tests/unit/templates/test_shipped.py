@@ -21,12 +21,12 @@ DECKS = ("dos_bands", "elastic", "eos", "freq", "molecule", "opt", "scf", "slab_
 SCRIPTS = ("local", "slurm_array", "slurm_gpu", "slurm_mpi", "slurm_serial")
 
 
-def render(name: str, **parameters: Any) -> RenderResult:
-    return rendering(NOWHERE).render(name, parameters)
+def render(template: str, **parameters: Any) -> RenderResult:
+    return rendering(NOWHERE).render(template, parameters)
 
 
-def text(name: str, **parameters: Any) -> str:
-    return render(name, **parameters).files[0].content
+def text(template: str, **parameters: Any) -> str:
+    return render(template, **parameters).files[0].content
 
 
 def test_every_file_is_a_template_and_the_set_is_whole() -> None:
@@ -58,7 +58,7 @@ def test_decks_have_the_block_of_their_name(name: str) -> None:
     block |= {"molecule": "MOLECULE", "opt": "OPTGEOM", "scf": "SHRINK", "slab_scf": "SLAB"}
     lines = text(f"crystal/{name}").splitlines()
     assert block[name] in lines
-    assert parse_deck("\n".join(lines)).findings == []
+    assert not parse_deck("\n".join(lines)).findings
 
 
 def test_an_example_is_said_to_be_one() -> None:
