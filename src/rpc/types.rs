@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "f535d310f3534fd69b8928cb4c6c2efec8795c356cfd80d2e10baafe40b7ace9";
+pub const SCHEMA_SHA256: &str = "139ad092172c350cf4500a55718f40d1d65466a78a341e8d27479850cc2e237c";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -619,14 +619,14 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "templates.get",
-        30.0,
+        60.0,
         true,
         false,
         "Show one template with its text.",
     ),
     MethodInfo::new(
         "templates.list",
-        30.0,
+        60.0,
         true,
         false,
         "List the templates with their parameters, your own ones among them.",
@@ -640,7 +640,7 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "templates.save",
-        30.0,
+        60.0,
         false,
         false,
         "Save a template in your own folder: a text, or another template with other defaults.",
