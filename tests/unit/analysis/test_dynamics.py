@@ -61,7 +61,7 @@ def test_the_drift_of_a_conserved_quantity() -> None:
 
 
 def test_short_or_broken_series_are_refused() -> None:
-    with pytest.raises(TooFewPoints, match="at least 20|too few"):
+    with pytest.raises(TooFewPoints, match="too few"):
         average([1.0] * 10)
     with pytest.raises(InputRejected):
         average([1.0] * 30 + [float("nan")])

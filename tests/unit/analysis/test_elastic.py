@@ -152,9 +152,7 @@ def test_a_stress_off_the_line_is_said() -> None:
 
 
 def test_missing_strains_leave_constants_open() -> None:
-    strains = [strain for strain in strains_of(CUBIC) if "x" not in strain.name[1:2]]
     shear = [strain for strain in strains_of(CUBIC) if strain.name.startswith(("yz", "xz", "xy"))]
-    assert strains != shear
     with pytest.raises(Underdetermined, match="3 elastic constants"):
         fit_elastic(CUBIC, shear, _stresses(shear, COPPER))
     with pytest.raises(Underdetermined):

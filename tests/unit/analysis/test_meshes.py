@@ -109,8 +109,9 @@ def test_a_supercell_is_wide_enough_and_keeps_the_symmetry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("structure", "sizes"), [(rocksalt(), (2, 1, 1)), (rocksalt_primitive(), (4, 4, 3)), (GRAPHITE, (4, 5, 2))]
-)  # fmt: skip
+    ("structure", "sizes"),
+    [(rocksalt(), (2, 1, 1)), (rocksalt_primitive(), (4, 4, 3)), (GRAPHITE, (4, 5, 2))],
+)
 def test_a_supercell_that_loses_rotations_is_refused(
     structure: Structure, sizes: tuple[int, int, int]
 ) -> None:

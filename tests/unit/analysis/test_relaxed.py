@@ -28,8 +28,13 @@ def test_relaxed_copper_passes() -> None:
 
 @pytest.mark.parametrize(
     ("purpose", "passes", "fails"),
-    [("relax", 0.019, 0.021), ("eos", 9e-4, 1.1e-3), ("phonon", 9e-4, 1.1e-3), ("elastic", 9e-5, 1.1e-4)],
-)  # fmt: skip
+    [
+        ("relax", 0.019, 0.021),
+        ("eos", 9e-4, 1.1e-3),
+        ("phonon", 9e-4, 1.1e-3),
+        ("elastic", 9e-5, 1.1e-4),
+    ],
+)
 def test_each_purpose_has_its_limit(purpose: Purpose, passes: float, fails: float) -> None:
     check_relaxed(np.array([[passes, 0, 0]]), None, purpose)
     with pytest.raises(NotRelaxed, match="force of"):
