@@ -17,6 +17,7 @@ from typing import Any, Final
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
 from crystalmath.codes.crystal.adapter import CrystalAdapter
+from crystalmath.codes.crystal.large import with_workers
 from crystalmath.codes.crystal.run.writer import GENERATE, WorkerDecks
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
@@ -114,7 +115,9 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
-            CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)),
+            with_workers(
+                CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
+            ),
             EspressoAdapter(),
             ForcesAdapter(
                 provider,

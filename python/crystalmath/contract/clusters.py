@@ -85,6 +85,8 @@ ClusterName = Annotated[
     AfterValidator(_name),
     Field(examples=["maple"]),
 ]
+
+
 def _not_this_machine(value: str) -> str:
     if value.lower() == THIS_MACHINE:
         raise ValueError(f"{THIS_MACHINE} is what jobs of this machine are counted under")
