@@ -13,12 +13,18 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Final
 
-from crystalmath.codes.crystal.output import energies, geometry, optimisation, response
+from crystalmath.codes.crystal.output import (
+    energies,
+    equation,
+    geometry,
+    optimisation,
+    response,
+)
 from crystalmath.codes.crystal.output.lines import Reader
 from crystalmath.codes.crystal.output.run import Run
 from crystalmath.codes.outputs import open_regular
 
-PARTS: Final = (energies, geometry, optimisation, response)
+PARTS: Final = (energies, equation, geometry, optimisation, response)
 """They register what is done at which line."""
 CHUNK_BYTES: Final = 1024 * 1024
 PIECE_BYTES: Final = 64 * 1024
