@@ -189,7 +189,7 @@ class Elastic:
 
 @dataclass(slots=True)
 class Fit:
-    """An equation of state: volume (Å³), energy (hartree), bulk modulus (GPa) and its derivative."""
+    """An equation of state: volume (Å³), energy (hartree), bulk modulus (GPa), its derivative."""
 
     name: str
     volume: float
