@@ -182,7 +182,7 @@ impl Given {
     /// Add a member at a path: `spin.lock_cycles` lies in `spin`.
     ///
     /// # Errors
-    /// What it would lie in is given as something else.
+    /// It is given already, or what it would lie in is given as something else.
     pub fn put_at(&mut self, path: &str, value: Value) -> Result<(), Failure> {
         let mut at = &mut self.0;
         let mut parts = path.split('.');
@@ -196,8 +196,13 @@ impl Given {
                 )
             })?;
         }
-        at.insert(last.to_owned(), value);
-        Ok(())
+        match at.insert(last.to_owned(), value) {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(
+                format!("{path} is given twice"),
+                "leave one of them out",
+            )),
+        }
     }
 
     /// The params, if there are any.

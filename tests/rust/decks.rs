@@ -150,6 +150,10 @@ fn options_that_mean_nothing_are_refused_before_anything_is_sent() {
             "spin.lock_cycles lies in spin",
         ),
         (
+            vec!["--option", "spin.lock_cycles=5", "--option", "spin=open"],
+            "spin is given twice",
+        ),
+        (
             vec!["--option", "charge=1", "--param", "options={}"],
             "--param options and --option",
         ),
