@@ -27,15 +27,16 @@ TOLD=${TOLD:-$(dirname "$0")/told}
 echo run >> "$TOLD/runs"
 [ -t 0 ] || cat > stdin
 ls > "$TOLD/files"; env > "$TOLD/environment"; cp INPUT stdin "$TOLD" 2>/dev/null
-for one in fort.20 fort.34 fort.9 fort.98 HESSOPT.DAT BORN.DAT; do
+pwd > "$TOLD/scratch"
+for one in fort.20 fort.34 fort.9 fort.98 HESSOPT.DAT OPTINFO.DAT BORN.DAT; do
   [ -f $one ] && cp $one "$TOLD/staged.$one"
 done
 cat "$TOLD/output"
 for one in fort.9 fort.98 fort.34 fort.25 HESSOPT.DAT OPTINFO.DAT FREQINFO.DAT SPEC.DAT optc001; do
   echo "new $one" > $one
 done
-echo " ERROR **** TEST **** kept" > fort.87
-sleep "${NAP:-0}" &
+[ -e "$TOLD/quiet" ] || echo " ERROR **** TEST **** kept" > fort.87
+sleep "${NAP:-$(cat "$TOLD/nap" 2>/dev/null || echo 0)}" &
 wait $!
 exit "${CODE:-0}"
 """
