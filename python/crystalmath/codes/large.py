@@ -47,10 +47,19 @@ class LargeOutputs:
         The output in the directory of a job.
     meant
         The output that a path means, which may be a directory.
+    follows
+        The adapter knows what it has read of a growing output: its curves cost only what was added.
     """
 
     def __init__(
-        self, adapter: CodeAdapter, function: str, run: RunWorker, *, of_job: Find, meant: Find
+        self,
+        adapter: CodeAdapter,
+        function: str,
+        run: RunWorker,
+        *,
+        of_job: Find,
+        meant: Find,
+        follows: bool,
     ) -> None:
         self.name = adapter.name
         self.title = adapter.title
@@ -60,6 +69,7 @@ class LargeOutputs:
         self._run = run
         self._of_job = of_job
         self._meant = meant
+        self._follows = follows
 
     def describe(self) -> Mapping[str, Any]:
         """See the protocol."""
@@ -70,12 +80,15 @@ class LargeOutputs:
         return self._adapter.prepare(request)
 
     def progress(self, directory: Path) -> Progress | None:
-        """See the protocol; the adapter follows a growing output by itself."""
+        """See the protocol."""
         return self._adapter.progress(directory)
 
     def series(self, directory: Path) -> Mapping[str, Any]:
-        """See the protocol; the adapter follows a growing output by itself."""
-        return self._adapter.series(directory)
+        """See the protocol."""
+        if self._follows or not is_large(self._of_job(directory)):
+            return self._adapter.series(directory)
+        found: Mapping[str, Any] = self._ask("series", directory, {}, ANSWER_S)
+        return found
 
     def judge(self, directory: Path, end: EndReceipt | None) -> Verdict:
         """See the protocol."""
@@ -146,6 +159,8 @@ def answer(
         said = adapter.recognise(place)
     elif what == "read":
         said = adapter.read(place)
+    elif what == "series":
+        said = adapter.series(place)
     elif what == "proceed":
         said = adapter.proceed(place, _form(JobRequest).validate_python(request), reason)
     else:
@@ -157,6 +172,7 @@ _ANSWERS: Final[Mapping[str, Any]] = {
     "judge": Verdict,
     "recognise": Finished,
     "read": Reading,
+    "series": Mapping[str, Any],
     "proceed": Continuation,
 }
 

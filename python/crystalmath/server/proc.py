@@ -36,6 +36,7 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.structures.convert:convert_structure",
         "crystalmath.codes.crystal.generate.deck:generate_deck",
         "crystalmath.codes.crystal.large:read",
+        "crystalmath.codes.espresso.large:read",
         "crystalmath.codes.crystal.lint.lint:lint_source",
     }
 )

@@ -17,7 +17,9 @@ READ: Final = "crystalmath.codes.crystal.large:read"
 
 def with_workers(adapter: CrystalAdapter, run: RunWorker) -> LargeOutputs:
     """The adapter, with large outputs read in workers."""
-    return LargeOutputs(adapter, READ, run, of_job=places.find_output, meant=foreign.find_output)
+    return LargeOutputs(
+        adapter, READ, run, of_job=places.find_output, meant=foreign.find_output, follows=True
+    )
 
 
 def read(what: str, path: str, **given: Any) -> Any:
