@@ -94,8 +94,9 @@ def test_a_finished_vasprun_gives_its_final_structure(tmp_path: Path) -> None:
     [
         # The final structure that a reader would fall back to is the one that it began with.
         (vasprun(*STEPS[:2], end=False), 0.02, "cut off"),
+        (vasprun(*STEPS[:2], end=False) + "</modeling>", 0.02, "does not hold its end"),
         (vasprun(*STEPS[:2]) + "<", 0.02, "cut off"),
-        (vasprun(end=False), 0.04, "no step of the run was finished"),
+        (vasprun(*STEPS, end=False)[:-300], 0.02, "step 2"),
         (vasprun(step(0.03), step(0.01, scsteps=60)), 0.01, "SCF of the last step"),
         (vasprun(*STEPS, step(0.01), step(0.01)), 0.01, "not relaxed after 5 steps"),
     ],
@@ -170,8 +171,12 @@ def test_what_pwx_did_not_end_is_said(text: str, x: float, words: list[str]) -> 
     [
         ("<html><body/></html>", "'html'"),
         ("not at all", "no elements"),
-        (HEAD, "before its first structure"),
-        (HEAD[:300], "before its first structure"),
+        (vasprun(end=False), "before the first step"),
+        (HEAD, "before the first step"),
+        (vasprun(*STEPS).replace(" 0.51 0.5", " *** 0.5"), "a position of the vasprun.xml"),
+        (vasprun(*STEPS).replace("<c>Mg</c><c> 1</c></rc>", "<c>Xx</c><c> 1</c></rc>"), "'Xx'"),
+        (vasprun(*STEPS).replace("<rc><c>Mg</c><c> 1</c></rc>", ""), "2 positions for 1 atoms"),
+        (HEAD[:300], "before the first step"),
         (pwscf()[:150], "no structure"),
         (pwscf(names=("Si", "Xx")), "'Xx'"),
         (pwscf().replace('nat="2"', 'nat="3"'), "2 atoms"),

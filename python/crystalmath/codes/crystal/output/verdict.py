@@ -197,6 +197,8 @@ def _warnings(run: Run, results: dict[str, Any], *, known_end: bool) -> list[str
     warnings = list(run.warnings)
     if not known_end:
         warnings.append("the exit code is not known: judged from the output alone")
+    if run.ended and not run.scfs and kind_of(run) == "scf":
+        warnings.append("no SCF was run: there is no energy")
     scf = run.scf
     if scf is not None and scf.corrected is not None:
         if run.optimises:

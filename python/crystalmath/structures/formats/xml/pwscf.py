@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from crystalmath.errors import InputRejected
+from crystalmath.structures.formats.xml.vector import vector
 from crystalmath.structures.species import element, site_data
 from crystalmath.structures.structure import Floats, Structure
 from crystalmath.units import BOHR_ANGSTROM
@@ -104,7 +105,7 @@ def _atoms(atomic: ET.Element, field: str) -> tuple[list[str], Floats]:
     rows: list[list[float]] = []
     for node in atomic.iterfind("atomic_positions/atom"):
         names.append(node.get("name", ""))
-        rows.append(_vector(node, field))
+        rows.append(vector(node, f"{node.tag} of the XML of pw.x", field))
     if not names or atomic.get("nat", str(len(names))) != str(len(names)):
         raise InputRejected(
             f"the XML of pw.x lists {len(names)} atoms in Cartesian coordinates and says that it "
@@ -117,23 +118,12 @@ def _atoms(atomic: ET.Element, field: str) -> tuple[list[str], Floats]:
 
 def _lattice(atomic: ET.Element, field: str) -> Any:
     nodes = [atomic.find(f"cell/{name}") for name in ("a1", "a2", "a3")]
-    rows = [_vector(node, field) for node in nodes if node is not None]
+    rows = [
+        vector(node, f"{node.tag} of the XML of pw.x", field) for node in nodes if node is not None
+    ]
     if len(rows) != 3:
         raise InputRejected("the XML of pw.x holds no cell", field=field)
     return np.array(rows) * BOHR_ANGSTROM
-
-
-def _vector(node: ET.Element, field: str) -> list[float]:
-    try:
-        values = [float(word) for word in (node.text or "").split()]
-    except ValueError:
-        values = []
-    if len(values) != 3 or not np.isfinite(values).all():
-        raise InputRejected(
-            f"{node.tag} of the XML of pw.x is not three numbers: {(node.text or '')[:60]!r}",
-            field=field,
-        )
-    return values
 
 
 def _element(name: str, field: str) -> str:
