@@ -16,8 +16,10 @@ from typing import Any, Final
 
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.crystal import large as crystal_large
 from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import GENERATE, WorkerDecks
+from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -114,8 +116,10 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
-            CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)),
-            EspressoAdapter(),
+            crystal_large.with_workers(
+                CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
+            ),
+            espresso_large.with_workers(EspressoAdapter(), server.run_worker),
             ForcesAdapter(
                 provider,
                 {

@@ -128,7 +128,7 @@ pub struct How {
     /// Records of your own, a keyword and its data: $'EXTPRT' ; repeat for more
     #[arg(long, value_name = "TEXT")]
     pub extra: Vec<String>,
-    /// Any option as JSON: freqcalc={"raman":true}; repeat for more
+    /// Any option: freqcalc.raman=true, or as JSON; repeat for more
     #[arg(long, value_name = "KEY=JSON", value_parser = params::key_value)]
     pub option: Vec<(String, Value)>,
 }
@@ -264,7 +264,7 @@ impl How {
         given.put("eos", self.eos.then(|| json!({})));
         given.list("extra", &self.extra);
         for (key, value) in &self.option {
-            given.put(key, Some(value.clone()));
+            given.put_at(key, value.clone())?;
         }
         Ok(given)
     }
@@ -320,7 +320,10 @@ mod tests {
             shrink: vec![8, 8],
             optgeom: Some("FULLOPTG".into()),
             spin_difference: Some(-2),
-            option: vec![("freqcalc".into(), json!({"raman": true}))],
+            option: vec![
+                ("freqcalc".into(), json!({"raman": true})),
+                ("optgeom.toldeg".into(), json!(1e-4)),
+            ],
             ..How::default()
         };
         assert_eq!(
@@ -329,7 +332,7 @@ mod tests {
                 "charge": -1,
                 "shrink": [8, 8],
                 "spin": {"n_alpha_minus_beta": -2},
-                "optgeom": {"type": "FULLOPTG"},
+                "optgeom": {"type": "FULLOPTG", "toldeg": 1e-4},
                 "freqcalc": {"raman": true},
             }))
         );

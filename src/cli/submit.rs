@@ -43,6 +43,10 @@ pub struct Args {
     /// A parameter of the code, as JSON or text; repeat for more
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
+    /// An option of the CRYSTAL deck that is written for a structure, like functional=PBE0 or
+    /// spin.lock_cycles=5, or of the force engine; repeat for more
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.
     #[command(flatten)]
     pub resources: ResourceArgs,
@@ -121,7 +125,7 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     let mut given = Given::default();
     given.text("name", Some(&name));
     given.text("code", Some(&code));
-    let inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let inputs = inputs(&code, args)?;
     if !inputs.contains_key("deck") {
         only_one(&submission::decks(&code, &sources))?;
     }
@@ -141,6 +145,35 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     given.list("tags", &args.tags);
     given.put("dry_run", args.dry_run.then_some(Value::Bool(true)));
     Ok(given)
+}
+
+/// The parameters of the code, with its options where it has some.
+fn inputs(code: &str, args: &Args) -> Result<Map<String, Value>, Failure> {
+    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    if args.options.is_empty() {
+        return Ok(inputs);
+    }
+    let member = match code {
+        "crystal" => "options",
+        "forces" => "engine_options",
+        _ => {
+            return Err(Failure::usage(
+                format!("{code} has no --option"),
+                "its parameters are given with --param; crystalmath codes lists them",
+            ));
+        }
+    };
+    let mut options = Given::default();
+    for (path, value) in &args.options {
+        options.put_at(path, value.clone())?;
+    }
+    if inputs.insert(member.to_owned(), options.object()).is_some() {
+        return Err(Failure::usage(
+            format!("--param {member} and --option say the same"),
+            "leave one of them out",
+        ));
+    }
+    Ok(inputs)
 }
 
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {

@@ -47,6 +47,16 @@ impl Commands {
 }
 
 fn job_argument(field: &str) -> Option<String> {
+    for member in ["inputs.options", "inputs.engine_options"] {
+        match field
+            .strip_prefix(member)
+            .map(|rest| rest.strip_prefix('.'))
+        {
+            Some(Some(option)) => return Some(format!("--option {option}")),
+            Some(None) if field == member => return Some("--option".to_owned()),
+            _ => {}
+        }
+    }
     let field = field.strip_prefix("changes.").unwrap_or(field);
     if let Some(parameter) = field.strip_prefix("inputs.") {
         let name = parameter.split('.').next().unwrap_or(parameter);
@@ -237,6 +247,14 @@ mod tests {
             ("inputs", Some("--param")),
             ("inputs.argv.0", Some("--param argv")),
             ("changes.inputs.max_steps", Some("--param max_steps")),
+            ("inputs.options.charge", Some("--option charge")),
+            (
+                "inputs.options.spin.lock_cycles",
+                Some("--option spin.lock_cycles"),
+            ),
+            ("inputs.options", Some("--option")),
+            ("inputs.engine_options.head", Some("--option head")),
+            ("changes.inputs.options.charge", Some("--param options")),
             ("structure.path", Some("FILE")),
             ("files.3.source", Some("FILE")),
             ("after.1", Some("--after")),

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "e53c9a3e00830576f369330c50a8267425047934a6ba99c499b90e54b7cc3b45";
+pub const SCHEMA_SHA256: &str = "a7172bc299ec5e698a6e03dcd8915eca239a535d9a30e3a5a8bfd862a7b6ef51";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1963,7 +1963,7 @@ pub struct ConvertSymmetry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateClusterParams {
-    /// 1–50 characters, unique.
+    /// 1–50 characters, unique; not `local`.
     pub name: String,
     /// `slurm`, or `ssh`: a host without a scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4613,7 +4613,7 @@ pub struct UnsubscribeResult {
 pub struct UpdateClusterParams {
     /// Name or number of the cluster.
     pub id: Value,
-    /// Another name.
+    /// Another name; not `local`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// See `clusters.create`.

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import warnings as python_warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crystalmath.errors import CrystalMathError, InputRejected
 from crystalmath.structures.request import check_request
-from crystalmath.structures.text import SourceText, from_file, from_text
+from crystalmath.structures.text import SourceText, from_file, from_text, of_large_file
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure
@@ -77,11 +78,11 @@ def read(
         With ``field`` (``structure``, ``structure.path``, ``structure.text``) and mostly a hint.
     """
     kind = check_request(path, text, format)
-    source = from_file(path) if path is not None else from_text(text or "")
+    source = _source_text(kind, path, text)
     with python_warnings.catch_warnings(record=True) as caught:
         python_warnings.simplefilter("always")
         try:
-            found = _read(kind, source)
+            found = _read(kind, source, path)
             from crystalmath.structures.checks import check
 
             check(found)
@@ -101,7 +102,19 @@ def read(
     return found
 
 
-def _read(kind: str, source: SourceText) -> Structure:
+def _source_text(kind: str, path: str | None, text: str | None) -> SourceText:
+    if path is None:
+        return from_text(text or "")
+    return of_large_file(path) if kind == "xml" else from_file(path)
+
+
+def _read(kind: str, source: SourceText, path: str | None) -> Structure:
+    if kind == "xml":
+        from crystalmath.structures.formats.xml.reader import read_xml, read_xml_text
+
+        if path is None:
+            return read_xml_text(source.text, source.field)
+        return read_xml(Path(path), source.field)
     if kind == "cif":
         from crystalmath.structures.formats.cif.reader import read_cif
 
@@ -121,6 +134,8 @@ def _read(kind: str, source: SourceText) -> Structure:
 
 def _source(found: Structure, source: SourceText, kind: str, path: str | None) -> dict[str, str]:
     origin = {"format": kind, "encoding": source.encoding, "sha256": source.sha256, **found.source}
+    if not source.encoding:
+        del origin["encoding"]
     if path is not None:
         origin["path"] = path
     return origin
