@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "641c395803910a3fa9763b17301940e414df56b85111f21a9e8f01c058b6ac55";
+pub const SCHEMA_SHA256: &str = "9f1ab88f3c866589992d425b5f4bf0620879fe7b468987d766d0b0dc7ff85fa7";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3561,10 +3561,10 @@ pub struct MaterialFound {
     pub ids: Vec<String>,
     /// Of the mineral, prototype, file or job.
     pub name: Option<String>,
-    /// Reduced, in Hill order.
+    /// Reduced, in Hill order; of the cell where sites are shared.
     pub formula: String,
-    /// The amounts alone: A2B of TiO2.
-    pub formula_anonymous: String,
+    /// The amounts alone, A2B of TiO2; null where they are not whole.
+    pub formula_anonymous: Option<String>,
     /// In alphabetical order.
     pub elements: Vec<String>,
     /// Atoms of the cell that the provider gives.

@@ -34,7 +34,7 @@ from crystalmath.services.ports import (
 from crystalmath.services.ports_cluster import Cluster
 from crystalmath.services.ports_materials import MaterialStore
 from crystalmath.services.ports_store import Documents, NewJob, Store
-from crystalmath.services.structure_in import StructureInputs
+from crystalmath.services.structure_in import FindMaterial, StructureInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class Desk:
     cores: int
     cluster_desk: ClusterDesk | None = None
     materials: MaterialStore | None = None
+    find_material: FindMaterial | None = None
 
     def check(
         self,
@@ -153,7 +154,7 @@ class Desk:
     @property
     def structures(self) -> StructureInputs:
         """Finds the structures that requests name."""
-        return StructureInputs(self.store, self.reader, self.materials)
+        return StructureInputs(self.store, self.reader, self.materials, self.find_material)
 
 
 def new_job(
