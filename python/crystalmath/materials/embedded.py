@@ -146,18 +146,18 @@ def one(key: str) -> dict[str, Any]:
     ------
     NotFound
     """
-    if key not in _shipped():
+    if key not in shipped():
         raise NotFound(f"there is no {NAME}:{key}", hint="`materials.search` finds what there is")
     return _entry(key)
 
 
 @cache
 def _entry(key: str) -> dict[str, Any]:
-    return entry_of(_shipped()[key].raw())
+    return entry_of(shipped()[key].raw())
 
 
 def _candidates(query: Query) -> Iterator[_Kept]:
-    for kept in _shipped().values():
+    for kept in shipped().values():
         composition = query.allows(kept.formula, set(kept.symbols), len(kept.symbols))
         if composition and _is_called(kept, query):
             yield kept
@@ -176,7 +176,7 @@ def _is_called(kept: _Kept, query: Query) -> bool:
 
 
 @cache
-def _shipped() -> dict[str, _Kept]:
+def shipped() -> dict[str, _Kept]:
     """All structures by id, in the order in which they are preferred."""
     every = [*_measured(), *_elements(), *_prototypes()]
     return {kept.id: kept for kept in every}

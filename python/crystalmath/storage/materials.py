@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import RowMapping, distinct, func, insert, select
+from sqlalchemy import RowMapping, func, insert, select
 
 from crystalmath.errors import NotFound
 from crystalmath.services.ports_materials import Material, NewMaterial
@@ -60,7 +60,7 @@ class SqliteMaterialStore:
     def materials_of(self, allows: Callable[[str], bool], limit: int) -> list[Material]:
         """See ``MaterialStore.materials_of``."""
         with self._store.reading() as connection:
-            formulas = connection.execute(select(distinct(materials.c.formula))).scalars()
+            formulas = connection.execute(select(materials.c.formula).distinct()).scalars()
             wanted = [formula for formula in formulas if allows(formula)]
             rows = connection.execute(
                 select(materials)
@@ -76,7 +76,7 @@ class SqliteMaterialStore:
         """See ``JobStructures.structures_of_jobs``."""
         with self._store.reading() as connection:
             formulas = connection.execute(
-                select(distinct(jobs.c.formula)).where(jobs.c.formula.is_not(None))
+                select(jobs.c.formula).where(jobs.c.formula.is_not(None)).distinct()
             ).scalars()
             wanted = [formula for formula in formulas if allows(formula)]
             rows = connection.execute(
