@@ -14,6 +14,7 @@ Kind = Literal["seconds", "count", "mib", "level", "flag", "url", "databases", "
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 SET: Final = "set"
 """What is shown of a secret."""
+_MAY_HOLD_SECRETS: Final = ("secret", "url", "databases")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _TAKEN: Final = ("embedded", "project", "files", "materials_project", "optimade", "local", "job")
 """Names of providers that are no database of the user."""
