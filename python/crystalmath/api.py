@@ -35,6 +35,7 @@ from crystalmath.forces.worker.wire import ABI
 from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
+from crystalmath.materials.registry import build_providers
 from crystalmath.runners.host.runner import HostRunner
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.clusters import ClusterShells
@@ -55,6 +56,7 @@ from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
+from crystalmath.services.material_search import MaterialSearch
 from crystalmath.services.materials import MaterialsService
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import ClusterRecord
@@ -73,6 +75,7 @@ from crystalmath.services.templates import TemplatesService
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
+from crystalmath.storage.search_cache import SqliteSearchCache
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
 
@@ -187,16 +190,29 @@ class CrystalController:
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores, self._checks
         )
+        materials = SqliteMaterialStore(self._store)
+        search = MaterialSearch(
+            build_providers(settings.materials, server.run_worker, materials, materials),
+            SqliteSearchCache(self._store),
+            server.run_worker,
+            time.time,
+        )
         desk = Desk(
             self._store,
             codes,
             WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
             cores,
             ClusterDesk(self._clusters, self._runners.of),
-            materials := SqliteMaterialStore(self._store),
+            materials,
+            search.document,
         )
         self.materials = MaterialsService(
-            desk.structures, materials, server.run_worker, time.time, GENERATE
+            desk.structures,
+            materials,
+            server.run_worker,
+            time.time,
+            GENERATE,
+            search=search,
         )
         rendering = Rendering(
             server.run_worker,

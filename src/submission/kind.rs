@@ -24,6 +24,8 @@ const HEAD_BYTES: u64 = 64 * 1024;
 pub enum Kind {
     /// A structure.
     Structure,
+    /// A structure that a search has found: no file, but `provider:id`.
+    Material,
     /// A deck of pw.x.
     Deck,
     /// A deck of CRYSTAL or of its properties, by the name that its users give it.
