@@ -16,6 +16,7 @@ mod completions;
 mod continuation;
 mod convert;
 mod d12;
+mod d3;
 mod delete;
 mod doctor;
 mod engines;
@@ -117,6 +118,8 @@ pub enum Command {
     Convert(convert::Args),
     /// Write a CRYSTAL deck for a structure
     D12(Box<d12::Args>),
+    /// Write a deck of properties: bands, density of states
+    D3(Box<d3::Args>),
     /// Find what is wrong with an input of a code
     Lint(lint::Args),
     /// Remove ended jobs from the list
@@ -182,6 +185,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Inspect(args) => inspect::run(session, &args),
         Command::Convert(args) => convert::run(session, &args),
         Command::D12(args) => d12::run(session, &args),
+        Command::D3(args) => d3::run(session, &args),
         Command::Lint(args) => lint::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),

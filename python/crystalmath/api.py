@@ -17,7 +17,7 @@ from typing import Any, Final
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
 from crystalmath.codes.crystal.adapter import CrystalAdapter
-from crystalmath.codes.crystal.run.writer import GENERATE, WorkerDecks
+from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, WorkerDecks
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -86,7 +86,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
 LINTERS: Final[Mapping[str, Linter]] = {
-    "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
+    "crystal": Linter((".d12", ".d3"), "crystalmath.codes.crystal.lint.lint:lint_source")
 }
 """What runs in worker processes; ``server.proc`` allows it."""
 
@@ -185,7 +185,12 @@ class CrystalController:
             materials := SqliteMaterialStore(self._store),
         )
         self.materials = MaterialsService(
-            desk.structures, materials, server.run_worker, time.time, GENERATE
+            desk.structures,
+            materials,
+            server.run_worker,
+            time.time,
+            GENERATE,
+            GENERATE_PROPERTIES,
         )
         self.jobs = JobsService(
             JobsParts(

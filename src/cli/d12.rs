@@ -192,7 +192,7 @@ fn structure(args: &Args) -> Result<Value, Failure> {
     Ok(given.object())
 }
 
-fn write(path: &Path, text: &str, replace: bool) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str, replace: bool) -> Result<(), Failure> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true);
     if replace {

@@ -30,6 +30,7 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.structures.report:material_of",
         "crystalmath.structures.convert:convert_structure",
         "crystalmath.codes.crystal.generate.deck:generate_deck",
+        "crystalmath.codes.crystal.generate.properties:generate_properties",
         "crystalmath.codes.crystal.lint.lint:lint_source",
     }
 )

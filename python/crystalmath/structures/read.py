@@ -6,9 +6,10 @@ expanded by its own operators). The daemon calls it through ``structures.reader`
 
 from __future__ import annotations
 
+import importlib
 import warnings as python_warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from crystalmath.errors import CrystalMathError, InputRejected
 from crystalmath.structures.request import check_request
@@ -16,6 +17,10 @@ from crystalmath.structures.text import SourceText, from_file, from_text
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure
+
+READERS: Final[dict[str, str]] = {}
+"""Kind → ``module:function`` of a reader that belongs to another room, like that of the decks of a
+code; it takes a ``SourceText``. The program of the worker processes enters them."""
 
 
 def read_structure(
@@ -102,6 +107,10 @@ def read(
 
 
 def _read(kind: str, source: SourceText) -> Structure:
+    if kind in READERS:
+        module, _, name = READERS[kind].partition(":")
+        reader: Callable[[SourceText], Structure] = getattr(importlib.import_module(module), name)
+        return reader(source)
     if kind == "cif":
         from crystalmath.structures.formats.cif.reader import read_cif
 

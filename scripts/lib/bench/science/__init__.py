@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bench.measure import Ledger, Target
-from bench.science import outputs
+from bench.science import decks, outputs
 
 __all__ = ["run"]
 
 
 def run(ledger: Ledger, rounds: int) -> list[Target]:
     """Measure every part; returns the targets."""
-    return outputs.run(ledger, rounds)
+    return [*decks.run(ledger, rounds), *outputs.run(ledger, rounds)]
