@@ -44,9 +44,20 @@ def test_inspect_and_convert(served: Daemon) -> None:
     assert again["symmetry"]["number"] == 227
 
 
-_DECK = (
-    "MgO\nCRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5\nBASISSET\nSTO-3G\nSHRINK\n8 8\nEND\n"
-)
+_DECK = """MgO
+CRYSTAL
+0 0 0
+225
+4.21
+2
+12 0 0 0
+8 .5 .5 .5
+BASISSET
+STO-3G
+SHRINK
+8 8
+END
+"""
 
 
 def test_a_deck_is_a_structure_and_has_properties(served: Daemon) -> None:

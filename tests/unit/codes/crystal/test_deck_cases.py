@@ -91,8 +91,10 @@ def test_a_deck_makes_the_crystal_that_the_program_wrote_for_it(name: str) -> No
 def test_a_real_deck_comes_back_as_it_was_and_is_not_called_wrong(path: Path) -> None:
     text = _text(path)
     assert render_deck(parse_deck(text)) == text
-    wrong = [finding for finding in lint_deck(text) if finding.severity == "error"]
-    assert [finding for finding in wrong if finding.code not in ("tab", "carriage-return")] == []
+    wrong = {finding.code for finding in lint_deck(text) if finding.severity == "error"}
+    # decks that only have their geometry printed have nothing behind it
+    has_rest = parse_deck(text).scf or parse_deck(text).basis.shells
+    assert wrong <= (set() if has_rest else {"basis-missing", "end-missing", "shrink-missing"})
 
 
 @pytest.mark.parametrize("path", _PROPERTIES, ids=lambda path: path.name)

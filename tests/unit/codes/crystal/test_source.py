@@ -50,7 +50,10 @@ def test_silicon_is_the_same_with_every_origin(flags: str, site: str, shift: str
 
 def test_rhombohedral_axes_are_read_as_such() -> None:
     hexagonal = "Bi\nCRYSTAL\n0 0 0\n166\n4.54656 11.86164\n1\n83 0 0 0.2339\n" + SCF
-    other = "Bi\nCRYSTAL\n0 1 0\n166\n4.74588 57.2357\n1\n83 0.2339 0.2339 0.2339\n" + SCF
+    edge = np.sqrt(4.54656**2 / 3 + 11.86164**2 / 9)
+    alpha = np.degrees(2 * np.arcsin(4.54656 / (2 * edge)))
+    record = f"{edge:.8f} {alpha:.8f}"
+    other = f"Bi\nCRYSTAL\n0 1 0\n166\n{record}\n1\n83 0.2339 0.2339 0.2339\n" + SCF
     one, two = read_deck(source(hexagonal)), read_deck(source(other))
     assert (len(one.symbols), len(two.symbols)) == (6, 2)
     assert one.volume / 6 == pytest.approx(two.volume / 2, rel=1e-4)

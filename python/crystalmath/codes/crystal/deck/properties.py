@@ -162,6 +162,8 @@ class _Reader:
             return
         strange = [i for i in candidates if self._items[i].record.keyword not in known.WORDS]
         at = strange[-1] if strange else candidates[-1]
+        while at - 1 in strange:  # words of its own, as little known as itself
+            at -= 1
         if any(draft.end is not None for draft in self._items[at + 1 :]):
             at = len(self._items) - 1
         owner = self._items[at]
