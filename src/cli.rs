@@ -16,6 +16,7 @@ mod completions;
 mod continuation;
 mod convert;
 mod d12;
+mod d3;
 mod delete;
 mod doctor;
 mod engines;
@@ -122,6 +123,8 @@ pub enum Command {
     Convert(convert::Args),
     /// Write a CRYSTAL deck for a structure
     D12(Box<d12::Args>),
+    /// Write a deck of properties: bands, density of states
+    D3(Box<d3::Args>),
     /// Find what is wrong with an input of a code
     Lint(lint::Args),
     /// Inputs and job scripts with places to fill in: list, fill in, save your own
@@ -190,6 +193,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Inspect(args) => inspect::run(session, &args),
         Command::Convert(args) => convert::run(session, &args),
         Command::D12(args) => d12::run(session, &args),
+        Command::D3(args) => d3::run(session, &args),
         Command::Lint(args) => lint::run(session, &args),
         Command::Templates(args) => templates::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),

@@ -43,6 +43,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("jobs.rerun", "rerun ID"),
     ("jobs.submit", "submit"),
     ("materials.generate_d12", "d12 STRUCTURE"),
+    ("materials.generate_d3", "d3 DECK"),
     ("materials.providers", "search --providers"),
     ("materials.search", "search QUERY"),
     ("slurm.adopt", "adopt CLUSTER JOBID"),

@@ -19,7 +19,7 @@ from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
 from crystalmath.codes.crystal import large as crystal_large
 from crystalmath.codes.crystal.adapter import CrystalAdapter
-from crystalmath.codes.crystal.run.writer import GENERATE, WorkerDecks
+from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, WorkerDecks
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
@@ -98,7 +98,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
 LINTERS: Final[Mapping[str, Linter]] = {
-    "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
+    "crystal": Linter((".d12", ".d3"), "crystalmath.codes.crystal.lint.lint:lint_source")
 }
 """What runs in worker processes; ``server.proc`` allows it."""
 
@@ -212,6 +212,7 @@ class CrystalController:
             server.run_worker,
             time.time,
             GENERATE,
+            GENERATE_PROPERTIES,
             search=search,
         )
         rendering = Rendering(

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "32369aea8a0a6be6844bed039fac152c0ba0fd2c20c414a751a2d72f69738dba";
+pub const SCHEMA_SHA256: &str = "c0228b542aaf9770f88778752f1cac55483bad3667d3d054c40bcb6f905b0e42";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -496,6 +496,13 @@ pub const METHODS: &[MethodInfo] = &[
         true,
         false,
         "Write a CRYSTAL deck for a structure.",
+    ),
+    MethodInfo::new(
+        "materials.generate_d3",
+        60.0,
+        true,
+        false,
+        "Write a deck for the properties of a wave function: bands, density of states, records.",
     ),
     MethodInfo::new(
         "materials.generate_inputs",
@@ -1544,6 +1551,31 @@ pub struct AttachResult {
     pub capabilities: Capabilities,
 }
 
+/// Bands along a path in reciprocal space.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandStructure {
+    /// Of the plot; made of the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Along the whole path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Special points, a comma at each break: GXWK,UX; that of the lattice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Instead of a path: both ends of each, in units of 1/`iss` of the reciprocal vectors of the
+    /// primitive cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Vec<Vec<i64>>>,
+    /// Unit of `segments`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iss: Option<i64>,
+}
+
 /// Something that is not started again for a while, as it has crashed too often.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2230,6 +2262,56 @@ pub struct D12Result {
     pub report: D12Report,
 }
 
+/// What a deck of properties shall ask for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Options {
+    /// Bands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<BandStructure>,
+    /// Density of states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<DensityOfStates>,
+    /// Mesh of NEWK: IS and ISP, or three values of IS; twice that of the wave function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shrink: Option<Vec<i64>>,
+    /// Raw records, like those of ECHG: a keyword and what belongs to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Vec<String>>,
+}
+
+/// What the deck holds, and what was decided on the way to it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Report {
+    /// Keywords, in their order.
+    pub properties: Vec<String>,
+    /// Special points of the bands.
+    pub path: Option<String>,
+    /// In reciprocal vectors of the primitive cell, as they are written.
+    pub special_points: BTreeMap<String, Vec<f64>>,
+    /// Mesh of NEWK, then ISP.
+    pub newk: Option<Vec<i64>>,
+    /// Mesh of the wave function, then ISP; unknown where left out.
+    pub wave: Option<Vec<i64>>,
+    /// Atoms of the primitive cell.
+    pub n_atoms_primitive: Option<i64>,
+    /// Orbitals, and so bands, of the primitive cell.
+    pub n_orbitals: Option<i64>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
+}
+
+/// A deck of properties.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Result {
+    /// The text of the deck.
+    pub d3: String,
+    /// What it holds.
+    pub report: D3Report,
+}
+
 /// Params of `jobs.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2239,6 +2321,27 @@ pub struct DeleteParams {
     /// Remove their directories as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<bool>,
+}
+
+/// The density of states, whole and of parts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DensityOfStates {
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Instead of bands: a range of energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energies_hartree: Option<(f64, f64)>,
+    /// Along the energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Legendre polynomials of the expansion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polynomials: Option<i64>,
+    /// Parts, at most 15.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projections: Option<Vec<Projection>>,
 }
 
 /// In which directions a structure repeats.
@@ -2859,6 +2962,16 @@ pub struct GenerateD12Params {
     /// What to compute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<D12Options>,
+}
+
+/// A wave function, and what shall be calculated of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateD3Params {
+    /// The deck of the wave function.
+    pub deck: WaveIn,
+    /// What to calculate.
+    pub options: D3Options,
 }
 
 /// Which structure.
@@ -3806,6 +3919,18 @@ pub struct ProgressView {
     pub fraction: Option<f64>,
     /// One short line.
     pub text: String,
+}
+
+/// A part of the density of states: atoms or orbitals of the primitive cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Projection {
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<Vec<i64>>,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orbitals: Option<Vec<i64>>,
 }
 
 /// Where the numbers come from.
@@ -5226,6 +5351,18 @@ pub struct UsageView {
     pub source: String,
 }
 
+/// The deck of the wave function: a path or a text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaveIn {
+    /// A `.d12` on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The deck itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
 /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
 ///
 /// Counters alone are no change: who wants them asks `forces.workers`.
@@ -5739,6 +5876,16 @@ pub mod calls {
         type Reply = Reply<D12Result>;
     }
 
+    /// `materials.generate_d3`: Write a deck for the properties of a wave function: bands, density
+    /// of states, records.
+    pub enum MaterialsGenerateD3 {}
+
+    impl Call for MaterialsGenerateD3 {
+        const METHOD: &'static str = "materials.generate_d3";
+        type Params = GenerateD3Params;
+        type Reply = Reply<D3Result>;
+    }
+
     /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
     /// again.
     pub enum MaterialsGet {}
@@ -5995,6 +6142,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
+    visitor.visit::<calls::MaterialsGenerateD3>();
     visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();

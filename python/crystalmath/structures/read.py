@@ -6,10 +6,11 @@ expanded by its own operators). The daemon calls it through ``structures.reader`
 
 from __future__ import annotations
 
+import importlib
 import warnings as python_warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from crystalmath.errors import CrystalMathError, InputRejected
 from crystalmath.structures.request import check_request
@@ -17,6 +18,10 @@ from crystalmath.structures.text import SourceText, from_file, from_text, of_lar
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure
+
+READERS: Final[dict[str, str]] = {}
+"""Kind → ``module:function`` of a reader that belongs to another room, like that of the decks of a
+code; it takes a ``SourceText``. The program of the worker processes enters them."""
 
 
 def read_structure(
@@ -109,6 +114,10 @@ def _source_text(kind: str, path: str | None, text: str | None) -> SourceText:
 
 
 def _read(kind: str, source: SourceText, path: str | None) -> Structure:
+    if kind in READERS:
+        module, _, name = READERS[kind].partition(":")
+        reader: Callable[[SourceText], Structure] = getattr(importlib.import_module(module), name)
+        return reader(source)
     if kind == "xml":
         from crystalmath.structures.formats.xml.reader import read_xml, read_xml_text
 

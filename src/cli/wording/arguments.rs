@@ -97,6 +97,26 @@ pub(super) const DECK_ARGUMENTS: [(&str, &str); 34] = [
     ("structure", "STRUCTURE"),
 ];
 
+/// The same for the command that writes decks of properties.
+pub(super) const PROPERTY_ARGUMENTS: &[(&str, &str)] = &[
+    ("deck", "DECK"),
+    ("options.band.bands", "--bands"),
+    ("options.band.path", "--band"),
+    ("options.band.iss", "--option band"),
+    ("options.band.points", "--option band"),
+    ("options.band.segments", "--option band"),
+    ("options.band.title", "--option band"),
+    ("options.band", "--band"),
+    ("options.dos.bands", "--bands"),
+    ("options.dos.energies_hartree", "--energies"),
+    ("options.dos.points", "--option dos"),
+    ("options.dos.polynomials", "--option dos"),
+    ("options.dos.projections", "--project"),
+    ("options.dos", "--dos"),
+    ("options.extra", "--extra"),
+    ("options.shrink", "--shrink"),
+];
+
 /// The same for the commands below `engines`, where an engine stands at its place.
 pub(super) const ENGINE_ARGUMENTS: &[(&str, &str)] = &[
     ("accept_license", "--accept-license"),
