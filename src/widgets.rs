@@ -1,6 +1,7 @@
 //! Pieces that screens are made of. They know the theme and nothing of the program.
 
 pub mod ascii;
+pub mod deck_text;
 pub mod dialog;
 pub mod facts;
 pub mod frame;
