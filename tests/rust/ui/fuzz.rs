@@ -151,9 +151,11 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         "codes.list" if numbers.below(2) == 0 => decks(),
         "codes.list" => codes(),
         "rpc.discover" => discovered(),
-        "codes.lint" => json!({"data": [{
-            "line": numbers.below(60), "column": numbers.below(3), "message": words(numbers),
-            "severity": ["error", "warning", "?"][numbers.below(3)], "code": "x"}]}),
+        "codes.lint" => {
+            let severity = ["error", "warning", "?"][numbers.below(3)];
+            json!({"data": [{"line": numbers.below(60), "column": numbers.below(3), "code": "x",
+                             "message": words(numbers), "severity": severity}]})
+        }
         "clusters.list" => clusters(),
         "clusters.test" => json!({"data": report(&json!({"noise": [words(numbers)]}))}),
         "clusters.create" | "clusters.update" => {
