@@ -54,6 +54,7 @@
 pub mod answers;
 pub mod clusters;
 pub mod engines;
+pub mod form;
 pub mod job;
 pub mod jobs;
 pub mod listing;
