@@ -1,18 +1,19 @@
 //! A new job: a file is chosen, a form made from the code's own parameters is filled in while the
 //! daemon checks it, and it is submitted.
 
+mod begun;
 mod check;
-mod files;
+pub(super) mod files;
 mod form;
 pub(super) mod schema;
-mod view;
+pub(super) mod view;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Choice, Cx, Event, Handled, Picker, Screen, ViewCx};
 use crate::app::Data;
@@ -75,6 +76,8 @@ pub struct NewJob {
     preview_offset: usize,
     /// The submission that is under way.
     submitting: Option<i64>,
+    /// Parameters to begin with, until the codes are known that have them.
+    begun: Map<String, Value>,
 }
 
 impl NewJob {
@@ -250,6 +253,7 @@ impl NewJob {
 
     /// The file was looked at: on to the form.
     fn begin(&mut self, kind: crate::submission::Kind, cx: &mut Cx<'_>) {
+        self.begun.clear();
         let path = self.files.typed(&cx.data().client);
         let name = path
             .file_name()
@@ -316,6 +320,7 @@ impl Screen for NewJob {
                 }
             }
             Event::Resized => cx.redraw(),
+            Event::Begin(start) => self.begin_with_start(start, cx),
             Event::Act(action) => return self.act(*action, cx),
             Event::Edit(edit) => self.edit(edit, cx),
             Event::Directory { slot, result } => self.files.listed(slot, result, cx),

@@ -1,6 +1,6 @@
 //! Draws the step that is done: the choice of a file, or the form with the preview beside it.
 
-pub(super) mod files;
+pub(in crate::screens) mod files;
 pub(super) mod preview;
 
 use ratatui::buffer::Buffer;
@@ -26,7 +26,7 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
         return;
     }
     if job.step == Step::File {
-        files::draw(job, area, buf, cx);
+        files::draw(&job.files, area, buf, cx);
     } else if area.width >= WIDE {
         let left = area.width / 2;
         let form = Rect {
