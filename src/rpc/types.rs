@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "641c395803910a3fa9763b17301940e414df56b85111f21a9e8f01c058b6ac55";
+pub const SCHEMA_SHA256: &str = "37e87abc1ce3e248e27d11a43ab9a2aad0f97c2e4aa9f7856a0a8e663abd7320";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -878,6 +878,15 @@ impl BridgeRequest {
 }
 
 words! {
+    /// Words of `cell` of [`AtomsFound`].
+    AtomsFoundCell {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+        Isolated = "isolated",
+    }
+}
+
+words! {
     /// Words of `outcome` of [`CancelResult`].
     CancelResultOutcome {
         Cancelled = "cancelled",
@@ -1119,6 +1128,14 @@ words! {
         Xxlgrid = "XXLGRID",
         Xxxlgrid = "XXXLGRID",
         Hugegrid = "HUGEGRID",
+    }
+}
+
+words! {
+    /// Words of `atoms` of [`InspectParams`].
+    InspectParamsAtoms {
+        AsGiven = "as_given",
+        Conventional = "conventional",
     }
 }
 
@@ -1479,6 +1496,23 @@ pub struct AdoptParams {
 pub struct AdoptResult {
     /// The job, as it is followed from now on.
     pub job: JobSummary,
+}
+
+/// Every atom of a cell, to draw it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AtomsFound {
+    /// `conventional`: of a crystal, idealised. `isolated`: what repeats in fewer than three
+    /// directions, made whole and put into the middle, its repeating axes first.
+    pub cell: AtomsFoundCell,
+    /// Rows a, b, c in Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along these axes.
+    pub periodic: Vec<bool>,
+    /// Elements, one per atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
 }
 
 /// Params of `forces.attach`.
@@ -3011,6 +3045,9 @@ pub struct InspectParams {
     /// What it is; left out, 8 Å of empty space along an axis say that it does not repeat there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimension: Option<Dimension>,
+    /// Whether to return the atoms as well, and of which cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<InspectParamsAtoms>,
 }
 
 /// What a structure is.
@@ -3039,6 +3076,8 @@ pub struct InspectResult {
     pub source: BTreeMap<String, String>,
     /// What a referee would ask about.
     pub warnings: Vec<String>,
+    /// Where they were asked for; null for more than 3000.
+    pub atoms: Option<AtomsFound>,
 }
 
 /// An installation goes on, or has ended.
