@@ -1,8 +1,8 @@
 //! A form made of the parameters of a schema: what is written in each, what is wrong, moving about, and
 //! the value that the whole stands for. Whether it is good is for the daemon to say.
 //!
-//! Names have dots where objects stand in objects. A parameter whose name begins others', like
-//! `optgeom` of `optgeom.type`, switches these on: they are seen, and count, while it is `yes`.
+//! Names have dots where objects stand in objects. A part of the schema, like `optgeom`, switches its
+//! parameters on, like `optgeom.type`: they are seen, and count, while it is `yes`.
 
 mod draw;
 #[cfg(test)]
@@ -127,11 +127,6 @@ impl Form {
             let name = &field.spec.name;
             match schema::value(&field.spec.kind, field.input.text()) {
                 Ok(None) => {}
-                Ok(Some(value)) if self.is_switch(name) => {
-                    if value == Value::Bool(true) {
-                        put(&mut values, name, Map::new().into());
-                    }
-                }
                 Ok(Some(value)) => put(&mut values, name, value),
                 Err(reason) => {
                     faults.insert(name.clone(), reason);
@@ -143,15 +138,6 @@ impl Form {
         } else {
             Err(faults)
         }
-    }
-
-    /// Whether the parameter switches others on.
-    fn is_switch(&self, name: &str) -> bool {
-        let under = |field: &Field| {
-            let rest = field.spec.name.strip_prefix(name);
-            rest.is_some_and(|rest| rest.starts_with('.'))
-        };
-        self.fields.iter().any(under)
     }
 
     /// What the daemon refuses: below the field that it names without `prefix`, else as a whole.
@@ -263,7 +249,7 @@ impl Form {
             return Done::Pressed;
         };
         let Kind::Choice(words) = &field.spec.kind else {
-            if field.spec.kind == Kind::Yes {
+            if matches!(field.spec.kind, Kind::Yes | Kind::Part) {
                 return self.turn(1);
             }
             self.editing = Some(field.input.clone());
@@ -340,7 +326,7 @@ impl Field {
     fn choices(&self) -> Option<Vec<String>> {
         match &self.spec.kind {
             Kind::Choice(words) => Some(words.clone()),
-            Kind::Yes => Some(vec!["no".into(), "yes".into()]),
+            Kind::Yes | Kind::Part => Some(vec!["no".into(), "yes".into()]),
             _ => None,
         }
     }

@@ -146,3 +146,6 @@ fn repeated(fraction: f64, length: f64, cells: u8) -> Vec<f64> {
     let count = cells + u8::from(on_face);
     (0..count).map(|cell| first + f64::from(cell)).collect()
 }
+
+#[cfg(test)]
+mod tests;

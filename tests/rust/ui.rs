@@ -16,6 +16,7 @@ mod jobs;
 mod late_codes;
 mod lines;
 mod link;
+mod materials;
 mod mouse;
 mod new_job;
 mod queue;

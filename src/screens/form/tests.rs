@@ -25,9 +25,9 @@ fn form() -> Form {
     Form::of(vec![
         spec("title", Kind::Text, None),
         spec("method", words(["HF", "DFT"]), Some("DFT")),
-        spec("freqcalc", Kind::Yes, Some("no")),
+        spec("freqcalc", Kind::Part, Some("no")),
         spec("freqcalc.numderiv", Kind::Integer, Some("2")),
-        spec("freqcalc.preoptgeom", Kind::Yes, Some("no")),
+        spec("freqcalc.preoptgeom", Kind::Part, Some("no")),
         spec("freqcalc.preoptgeom.toldeg", Kind::Number, None),
         spec("charge", Kind::Integer, Some("0")),
     ])

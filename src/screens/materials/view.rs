@@ -283,7 +283,11 @@ fn cells(row: &Row, theme: &Theme) -> Vec<Cell> {
             Role::Warn,
         ),
         None => (
-            said(format!("{} yes", glyphs.completed), Role::Good, theme),
+            // Of what was taken in here nobody has said it yet.
+            match row {
+                Row::Found(_) => said(format!("{} yes", glyphs.completed), Role::Good, theme),
+                Row::Kept(_) => said("", Role::Text, theme),
+            },
             row.name().unwrap_or_default().to_owned(),
             Role::Text,
         ),
