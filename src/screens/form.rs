@@ -183,9 +183,8 @@ impl Form {
     /// Put the cursor on the first field with a fault.
     pub fn go_to_fault(&mut self) {
         let wrong = |(_, field): (usize, &Field)| self.faults.contains_key(&field.spec.name);
-        if let Some(at) = self.shown().position(wrong) {
-            self.cursor = at;
-        }
+        let at = self.shown().position(wrong);
+        self.cursor = at.unwrap_or(self.cursor);
     }
 
     fn go(&mut self, to: usize) {

@@ -99,9 +99,8 @@ fn draw_cell(screen: &Materials, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
     if area.height < 2 || screen.current().is_none() {
         return;
     }
-    let look = match screen.look() {
-        Some(Ok(look)) => look,
-        _ => return,
+    let Some(Ok(look)) = screen.look() else {
+        return;
     };
     let theme = cx.theme;
     let room = area.width.saturating_sub(2);
