@@ -53,6 +53,7 @@
 
 pub mod answers;
 pub mod clusters;
+pub mod deck;
 pub mod engines;
 pub mod form;
 pub mod job;
@@ -61,6 +62,7 @@ pub mod listing;
 pub mod materials;
 pub mod new_job;
 pub mod queue;
+pub mod save;
 pub mod units;
 pub mod wording;
 
@@ -75,7 +77,7 @@ pub use crate::app::{Choice, Cx, Picker, Question};
 use crate::config::Config;
 use crate::error::IpcError;
 use crate::keymap::Keymap;
-use crate::msg::{Action, ClusterNews, Edit, EngineNews, Entry};
+use crate::msg::{Action, ClusterNews, Edit, EngineNews, Entry, Unwritten};
 use crate::submission::{Kind, Source};
 use crate::theme::Theme;
 
@@ -254,6 +256,22 @@ pub enum Event<'a> {
         /// What it is, or why it cannot be used.
         result: &'a Result<Kind, String>,
     },
+    /// The answer to [`Cx::read_text`].
+    TextRead {
+        /// The slot that was given.
+        slot: &'static str,
+        /// The text, or why it cannot be read.
+        result: &'a Result<String, String>,
+    },
+    /// The answer to [`Cx::write_text`].
+    TextWritten {
+        /// The slot that was given.
+        slot: &'static str,
+        /// Nothing, or why it was not written.
+        result: &'a Result<(), Unwritten>,
+    },
+    /// A program that had the terminal has ended; files may be others now.
+    Returned,
     /// An output of a running job has another length.
     LogGrown {
         /// The job.

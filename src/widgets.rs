@@ -2,6 +2,7 @@
 
 pub mod ascii;
 pub mod cell;
+pub mod deck_text;
 pub mod dialog;
 pub mod facts;
 pub mod form;

@@ -145,6 +145,23 @@ impl<'a> Cx<'a> {
         self.effects.push(Effect::LookAtFile { id, path });
     }
 
+    /// Read a file of this machine as text.
+    pub fn read_text(&mut self, slot: &'static str, path: PathBuf) {
+        let id = self.requests.work(self.screen, slot);
+        self.effects.push(Effect::ReadText { id, path });
+    }
+
+    /// Write a text to a file of this machine; one that is there only when that is said.
+    pub fn write_text(&mut self, slot: &'static str, path: PathBuf, text: String, replace: bool) {
+        let id = self.requests.work(self.screen, slot);
+        self.effects.push(Effect::WriteText {
+            id,
+            path,
+            text,
+            replace,
+        });
+    }
+
     /// Put a job that the daemon has just named into the shared list.
     pub fn take_job(&mut self, job: JobSummary) {
         self.wishes.push(Wish::Take(Box::new(job)));

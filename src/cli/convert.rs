@@ -1,8 +1,7 @@
 //! `crystalmath convert`: a structure in another format. A file that is there is not overwritten
 //! unasked.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::inspect::structure_in;
@@ -10,6 +9,7 @@ use super::output::{self, Failure, Outcome};
 use super::results::field;
 use super::session::Session;
 use super::wording::Commands;
+use crate::files;
 use crate::rpc::types::{ConvertParams, ConvertParamsCell, ConvertResult, Written, calls};
 
 /// What the names of files end with, and the format that is written then.
@@ -114,22 +114,10 @@ fn format_of(out: &Path) -> Result<String, Failure> {
 }
 
 fn write(out: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    let opened = options.open(out);
-    if let Err(error) = &opened
-        && error.kind() == std::io::ErrorKind::AlreadyExists
-    {
-        return Err(already_there(out));
-    }
-    opened
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| Failure::Io(format!("cannot write {}", out.display()), error))
+    files::write_text(out, text, force).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => already_there(out),
+        _ => Failure::Io(format!("cannot write {}", out.display()), error),
+    })
 }
 
 fn already_there(out: &Path) -> Failure {

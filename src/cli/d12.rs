@@ -1,6 +1,5 @@
 //! `crystalmath d12`: write a CRYSTAL deck for a structure.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -9,6 +8,7 @@ use super::output::{Failure, Outcome};
 use super::params::{self, Given};
 use super::session::{self, Session};
 use super::wording::{Commands, speak_of};
+use crate::files;
 use crate::rpc::fit;
 use crate::rpc::types::{D12Report, D12Result, Reply};
 
@@ -193,16 +193,7 @@ fn structure(args: &Args) -> Result<Value, Failure> {
 }
 
 fn write(path: &Path, text: &str, replace: bool) -> Result<(), Failure> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if replace {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    options
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
+    files::write_text(path, text, replace)
         .map_err(|error| Failure::Io(path.display().to_string(), error))
 }
 

@@ -231,7 +231,8 @@ pub fn below(area: Rect, lines: usize) -> Rect {
 }
 
 /// Where a movement leads in a list of `count`; `None` when it is no movement.
-fn moved(action: Action, at: usize, rows: usize, count: usize) -> Option<usize> {
+#[must_use]
+pub fn moved(action: Action, at: usize, rows: usize, count: usize) -> Option<usize> {
     let to = match action {
         Action::Down => at.saturating_add(1),
         Action::Up => at.saturating_sub(1),

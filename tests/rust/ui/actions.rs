@@ -92,7 +92,7 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     everywhere.extend(offered(&mut ui));
     ui.answer("jobs.get", Ok(detail(&relaxed())));
     ui.keys(&["enter"]);
-    for _ in 0..6 {
+    for _ in 0..7 {
         everywhere.extend(offered(&mut ui));
         if ui.asked("jobs.files").is_some() {
             // With a file opened there are others.
@@ -105,6 +105,9 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     }
     let mut ui = Ui::new(SIZE);
     super::new_job::form(&mut ui);
+    everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
+    super::new_job_deck::deck(&mut ui);
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
     super::engines::open(&mut ui);

@@ -4,7 +4,7 @@
 
 use crystalmath::error::IpcError;
 use crystalmath::keymap::{Code, Key};
-use crystalmath::msg::{Action, Effect, Entry, Link, Mouse, Msg, Tone};
+use crystalmath::msg::{Action, Effect, Entry, Link, Mouse, Msg, Tone, Unwritten};
 use crystalmath::rpc::types::{JobState, JobSummary};
 use crystalmath::submission::{Doubt, Kind};
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use super::engines::{checked, reading, told_worker};
 use super::job::{detail, files};
 use super::materials::{self, deck, document, found, inspected, linted, providers};
 use super::new_job::codes;
+use super::new_job_deck::{codes as decks, discovered, dry_run};
 use super::queue::queue;
 use super::{NOW, Ui, job, page, ready};
 
@@ -148,7 +149,12 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
             json!({"data": {"series": {"energy": {"x": x, "y": y, "unit": "eV"},
                                        "晶": {"x": [], "y": [1.0, null]}}}})
         }
+        "codes.list" if numbers.below(2) == 0 => decks(),
         "codes.list" => codes(),
+        "rpc.discover" => discovered(),
+        "codes.lint" => json!({"data": [{
+            "line": numbers.below(60), "column": numbers.below(3), "message": words(numbers),
+            "severity": ["error", "warning", "?"][numbers.below(3)], "code": "x"}]}),
         "clusters.list" => clusters(),
         "clusters.test" => json!({"data": report(&json!({"noise": [words(numbers)]}))}),
         "clusters.create" | "clusters.update" => {
@@ -175,10 +181,11 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         }
         "forces.doctor" => checked(["passed", "failed", "?"][numbers.below(3)]),
         "forces.gc" => json!({"data": [{"kind": "?", "name": words(numbers), "size_bytes": -1}]}),
-        "jobs.submit" => match numbers.below(3) {
+        "jobs.submit" => match numbers.below(4) {
             0 => json!({"data": {"job": some(numbers)}}),
             1 => json!({"data": {"dry_run": {"files": [{"path": "x", "content": words(numbers)}],
                                              "argv": ["a"], "task": words(numbers)}}}),
+            2 => dry_run(&words(numbers)),
             _ => json!({"data": {}}),
         },
         _ => json!({"data": {"job": some(numbers), "fix": words(numbers), "changes": [{}]}}),
@@ -251,15 +258,33 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
             Some(Effect::LookAtFile { id, .. }) => Msg::FileSeen {
                 id,
                 result: [
+                    Ok(Kind::CrystalDeck),
                     Ok(Kind::Structure),
                     Ok(Kind::Program),
                     Ok(Kind::Unknown),
                     Ok(Kind::Deck),
                     Ok(Kind::Either(Doubt::DeckInside)),
                     Err("no".into()),
-                ][numbers.below(6)]
+                ][numbers.below(7)]
                 .clone(),
             },
+            Some(Effect::ReadText { id, .. }) => Msg::TextRead {
+                id,
+                result: match numbers.below(4) {
+                    0 => Err("no".into()),
+                    _ => Ok(words(numbers)),
+                },
+            },
+            Some(Effect::WriteText { id, .. }) => Msg::TextWritten {
+                id,
+                result: [
+                    Ok(()),
+                    Err(Unwritten::Exists),
+                    Err(Unwritten::Failed("no".into())),
+                ][numbers.below(3)]
+                .clone(),
+            },
+            Some(Effect::Run { .. }) => Msg::Returned,
             _ => Msg::Reply {
                 id: numbers.next(),
                 result: Ok(json!(null)),
