@@ -55,9 +55,11 @@ pub mod answers;
 pub mod clusters;
 pub mod deck;
 pub mod engines;
+pub mod form;
 pub mod job;
 pub mod jobs;
 pub mod listing;
+pub mod materials;
 pub mod new_job;
 pub mod queue;
 pub mod save;
@@ -66,7 +68,7 @@ pub mod wording;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use std::cell::Cell;
 
@@ -76,7 +78,7 @@ use crate::config::Config;
 use crate::error::IpcError;
 use crate::keymap::Keymap;
 use crate::msg::{Action, ClusterNews, Edit, EngineNews, Entry, Unwritten};
-use crate::submission::Kind;
+use crate::submission::{Kind, Source};
 use crate::theme::Theme;
 
 /// The name of a screen.
@@ -90,6 +92,8 @@ pub enum ScreenId {
     NewJob,
     /// The queue of a cluster.
     Queue,
+    /// Structures that are looked for.
+    Materials,
     /// The force engines.
     Engines,
     /// The machines that jobs can be sent to.
@@ -153,6 +157,13 @@ pub const SPECS: &[Spec] = &[
         make: |_| Box::<queue::Queue>::default(),
     },
     Spec {
+        id: ScreenId::Materials,
+        title: "Materials",
+        place: Place::Tab(4),
+        opened_by: None,
+        make: |_| Box::<materials::Materials>::default(),
+    },
+    Spec {
         id: ScreenId::Engines,
         title: "Engines",
         place: Place::Tab(6),
@@ -177,6 +188,17 @@ pub enum Subject {
     Cluster(i64),
 }
 
+/// What a new job begins with, when another screen has it already.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    /// What it is about.
+    pub source: Source,
+    /// The code; what the source tells, if absent.
+    pub code: Option<String>,
+    /// Parameters of the code.
+    pub inputs: Map<String, Value>,
+}
+
 /// Whether a screen took an event. What it did not take may mean something to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handled {
@@ -195,6 +217,8 @@ pub enum Event<'a> {
     Left,
     /// Be about this from now on. Comes before [`Event::Entered`], and while the cursor moves.
     Show(Option<Subject>),
+    /// Begin with this; comes before [`Event::Entered`] to the screen for new jobs.
+    Begin(&'a Start),
     /// The user asked for this. Only actions of [`Screen::actions`] and movements arrive.
     Act(Action),
     /// While [`Screen::takes_text`]: a change to the text.

@@ -46,7 +46,8 @@ pub fn client_token() -> String {
 pub struct Source {
     /// Its name in the job's directory.
     pub name: String,
-    /// Where it is, as the daemon can use it, which has another current directory.
+    /// Where it is, as the daemon can use it, which has another current directory; what the daemon
+    /// calls it where it is a [`Kind::Material`].
     pub path: String,
     /// What it is.
     pub kind: Kind,
@@ -67,7 +68,7 @@ pub struct Parts {
 #[must_use]
 pub fn code_for(first: Kind, has_engine: bool) -> Option<&'static str> {
     match first {
-        Kind::Structure => Some("forces"),
+        Kind::Structure | Kind::Material => Some("forces"),
         Kind::Deck if !has_engine => Some("espresso"),
         Kind::CrystalDeck if !has_engine => Some("crystal"),
         Kind::Program if !has_engine => Some("command"),
@@ -101,6 +102,10 @@ pub fn parts(code: &str, sources: &[Source], inputs: Map<String, Value>) -> Part
     }
     for (index, source) in sources.iter().enumerate() {
         let first = index == 0;
+        if source.kind == Kind::Material {
+            parts.structure = Some(json!({"material": source.path}));
+            continue;
+        }
         if first && !runs && (code == "forces" || source.kind == Kind::Structure) {
             let mut structure = json!({"path": source.path});
             if matches!(

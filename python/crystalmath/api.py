@@ -51,6 +51,7 @@ from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
+from crystalmath.services.material_search import MaterialSearch
 from crystalmath.services.materials import MaterialsService
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import ClusterRecord
@@ -185,7 +186,12 @@ class CrystalController:
             materials := SqliteMaterialStore(self._store),
         )
         self.materials = MaterialsService(
-            desk.structures, materials, server.run_worker, time.time, GENERATE
+            desk.structures,
+            materials,
+            server.run_worker,
+            time.time,
+            GENERATE,
+            search=MaterialSearch(),
         )
         self.jobs = JobsService(
             JobsParts(

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "e53c9a3e00830576f369330c50a8267425047934a6ba99c499b90e54b7cc3b45";
+pub const SCHEMA_SHA256: &str = "37e87abc1ce3e248e27d11a43ab9a2aad0f97c2e4aa9f7856a0a8e663abd7320";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -506,10 +506,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.get",
-        30.0,
-        false,
+        90.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "One structure of a provider with its atoms; kept here, it needs no network again.",
     ),
     MethodInfo::new(
         "materials.import",
@@ -526,11 +526,18 @@ pub const METHODS: &[MethodInfo] = &[
         "Tell what a structure is: dimensions, symmetry, sites, neighbours, warnings.",
     ),
     MethodInfo::new(
-        "materials.search",
+        "materials.providers",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Who can be asked for structures, in the order of preference.",
+    ),
+    MethodInfo::new(
+        "materials.search",
+        90.0,
+        true,
+        false,
+        "Look for structures at all providers at once; equal ones are joined.",
     ),
     MethodInfo::new(
         "rpc.discover",
@@ -871,6 +878,15 @@ impl BridgeRequest {
 }
 
 words! {
+    /// Words of `cell` of [`AtomsFound`].
+    AtomsFoundCell {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+        Isolated = "isolated",
+    }
+}
+
+words! {
     /// Words of `outcome` of [`CancelResult`].
     CancelResultOutcome {
         Cancelled = "cancelled",
@@ -1116,6 +1132,14 @@ words! {
 }
 
 words! {
+    /// Words of `atoms` of [`InspectParams`].
+    InspectParamsAtoms {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+    }
+}
+
+words! {
     /// Words of `phase` of [`InstallTask`].
     InstallPhase {
         Waiting = "waiting",
@@ -1199,6 +1223,43 @@ words! {
         Dipole = "dipole",
         CommitteeEnergy = "committee_energy",
         CommitteeForces = "committee_forces",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`ProviderRow`].
+    ProviderRowKind {
+        Embedded = "embedded",
+        Project = "project",
+        Files = "files",
+        Optimade = "optimade",
+        MaterialsProject = "materials_project",
+    }
+}
+
+words! {
+    /// Words of `status` of [`ProviderAnswer`].
+    ProviderStatus {
+        Ok = "ok",
+        Unreachable = "unreachable",
+        Timeout = "timeout",
+        HttpError = "http_error",
+        BadJson = "bad_json",
+        NotSupported = "not_supported",
+        NoKey = "no_key",
+        Offline = "offline",
+        Failed = "failed",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`QueryRead`].
+    QueryReadKind {
+        Formula = "formula",
+        Chemsys = "chemsys",
+        Id = "id",
+        Name = "name",
+        Conditions = "conditions",
     }
 }
 
@@ -1435,6 +1496,23 @@ pub struct AdoptParams {
 pub struct AdoptResult {
     /// The job, as it is followed from now on.
     pub job: JobSummary,
+}
+
+/// Every atom of a cell, to draw it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AtomsFound {
+    /// `conventional`: of a crystal, idealised. `isolated`: what repeats in fewer than three
+    /// directions, made whole and put into the middle, its repeating axes first.
+    pub cell: AtomsFoundCell,
+    /// Rows a, b, c in Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along these axes.
+    pub periodic: Vec<bool>,
+    /// Elements, one per atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
 }
 
 /// Params of `forces.attach`.
@@ -2728,6 +2806,18 @@ pub struct FoundCode {
     pub version: Option<String>,
 }
 
+/// The space group that was found in the structure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FoundGroup {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+    /// The tolerance, Å.
+    pub symprec_angstrom: f64,
+}
+
 /// Compute vibrational frequencies.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2780,6 +2870,22 @@ pub struct GenerateD12Params {
     /// What to compute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<D12Options>,
+}
+
+/// Which structure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GetMaterialParams {
+    /// Who has it.
+    pub provider: String,
+    /// What the provider calls it.
+    pub id: String,
+    /// How long each provider on the network may take, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    /// Ask the provider even if it is kept here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<bool>,
 }
 
 /// A space group or layer group.
@@ -2939,6 +3045,9 @@ pub struct InspectParams {
     /// What it is; left out, 8 Å of empty space along an axis say that it does not repeat there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimension: Option<Dimension>,
+    /// Whether to return the atoms as well, and of which cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<InspectParamsAtoms>,
 }
 
 /// What a structure is.
@@ -2967,6 +3076,8 @@ pub struct InspectResult {
     pub source: BTreeMap<String, String>,
     /// What a referee would ask about.
     pub warnings: Vec<String>,
+    /// Where they were asked for; null for more than 3000.
+    pub atoms: Option<AtomsFound>,
 }
 
 /// An installation goes on, or has ended.
@@ -3463,6 +3574,58 @@ pub struct LoginResult {
     pub prompts: Vec<LoginPrompt>,
 }
 
+/// A structure with its atoms.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialDetail {
+    /// As the search shows it.
+    pub material: MaterialFound,
+    /// Null where its atoms cannot be told one by one.
+    pub structure: Option<StructureDocument>,
+    /// Whether it was kept here from an earlier answer.
+    pub cached: bool,
+}
+
+/// A structure that was found. What its provider does not tell is absent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialFound {
+    /// Who has it.
+    pub provider: String,
+    /// What the provider calls it.
+    pub id: String,
+    /// Give it as `structure.material`.
+    pub material: String,
+    /// `provider:id` of all that are this structure; the first is this one.
+    pub ids: Vec<String>,
+    /// Of the mineral, prototype, file or job.
+    pub name: Option<String>,
+    /// Reduced, in Hill order.
+    pub formula: String,
+    /// The amounts alone: A2B of TiO2.
+    pub formula_anonymous: String,
+    /// In alphabetical order.
+    pub elements: Vec<String>,
+    /// Atoms of the cell that the provider gives.
+    pub n_atoms: i64,
+    /// Null where the structure has none or it was not looked for.
+    pub space_group: Option<FoundGroup>,
+    /// The cell as given.
+    pub lattice: Option<CellParameters>,
+    /// Of the cell as given, Å³.
+    pub volume_angstrom3: Option<f64>,
+    /// The lattice constants are those of the example of a structure type.
+    pub prototype: bool,
+    /// What the provider says of it, by its own names; ours carry their units.
+    pub properties: Map<String, Value>,
+    /// Whether a deck can be written for it.
+    pub generatable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// When the provider gave it.
+    pub retrieved_at: String,
+}
+
 /// A structure that the daemon keeps.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3660,6 +3823,74 @@ pub struct Provenance {
     /// For an imported calculation: where it lay, when it ended, and which large files stayed
     /// there.
     pub imported: Option<Map<String, Value>>,
+}
+
+/// How one provider answered.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderAnswer {
+    /// The provider.
+    pub name: String,
+    /// `ok`, or why there is no answer of today.
+    pub status: ProviderStatus,
+    /// One sentence.
+    pub error: Option<String>,
+    /// What can be done.
+    pub hint: Option<String>,
+    /// How long it took, ms.
+    pub elapsed_ms: f64,
+    /// Structures of it, before equal ones were joined.
+    pub n_found: i64,
+    /// It has more than were asked for.
+    pub more: bool,
+    /// When it gave the answer, where that was kept from then.
+    pub cached_at: Option<String>,
+}
+
+/// One provider of structures.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderRow {
+    /// Give it as one of `providers`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Of which kind it is.
+    pub kind: ProviderRowKind,
+    /// Whether it needs a network.
+    pub network: bool,
+    /// Whether it would be asked now.
+    pub usable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// What can be done.
+    pub hint: Option<String>,
+}
+
+/// What stands beside the rows of `materials.providers`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProvidersMeta {
+    /// Number of providers.
+    pub total: i64,
+}
+
+/// How the query was understood.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueryRead {
+    /// What `query` is; `conditions` without one.
+    pub kind: QueryReadKind,
+    /// Reduced, in Hill order.
+    pub formula: Option<String>,
+    /// Of a chemical system.
+    pub elements: Option<Vec<String>>,
+    /// Of one structure.
+    pub id: Option<String>,
+    /// A name.
+    pub text: Option<String>,
+    /// What was read otherwise.
+    pub notices: Vec<String>,
 }
 
 /// What stands beside the rows of `slurm.queue`.
@@ -4119,6 +4350,68 @@ pub struct ScratchView {
     pub free_bytes: Option<i64>,
 }
 
+/// What belongs to the search itself.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchMeta {
+    /// In the order of preference.
+    pub providers: Vec<ProviderAnswer>,
+    /// How the query was understood.
+    pub query: QueryRead,
+    /// What to know of the list as a whole.
+    pub notices: Vec<String>,
+}
+
+/// What is looked for: all that is given must hold.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchParams {
+    /// TiO2, Ti-O, mp-2657, embedded:ID, rutile: a formula, a chemical system, an id, or the name
+    /// of a mineral or prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// A formula; it is reduced: Ti2O4 is TiO2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+    /// Exactly these elements: Ti-O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chemsys: Option<String>,
+    /// All of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_all: Option<Vec<String>>,
+    /// At least one of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_any: Option<Vec<String>>,
+    /// None of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_none: Option<Vec<String>>,
+    /// Number of the group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacegroup: Option<i64>,
+    /// AFLOW label, Strukturbericht or Pearson symbol, or name of a prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prototype: Option<String>,
+    /// Part of the name of a mineral or prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Atoms of the cell, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_atoms_max: Option<i64>,
+    /// Whom to ask: see `materials.providers`; `optimade` is all of that kind. All that can be
+    /// used, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub providers: Option<Vec<String>>,
+    /// Structures at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// How long each provider on the network may take, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    /// Ask the network also for what it answered less than a day ago.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<bool>,
+}
+
 /// Member `series` of [`SeriesResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4318,6 +4611,24 @@ pub struct StopWorkerResult {
     pub worker: Option<WorkerInfo>,
     /// The installation as it is now.
     pub task: Option<InstallTask>,
+}
+
+/// A structure, atom by atom.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StructureDocument {
+    /// Three vectors, Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along the three vectors.
+    pub periodic: Vec<bool>,
+    /// Element of each atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
+    /// Where it came from.
+    pub source: BTreeMap<String, String>,
+    /// From reading it.
+    pub warnings: Vec<String>,
 }
 
 /// What was computed for one structure, or why not.
@@ -5237,6 +5548,16 @@ pub mod calls {
         type Reply = Reply<D12Result>;
     }
 
+    /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
+    /// again.
+    pub enum MaterialsGet {}
+
+    impl Call for MaterialsGet {
+        const METHOD: &'static str = "materials.get";
+        type Params = GetMaterialParams;
+        type Reply = Reply<MaterialDetail>;
+    }
+
     /// `materials.import`: Keep a structure, to be used by name in jobs; the same one twice is kept
     /// once.
     pub enum MaterialsImport {}
@@ -5255,6 +5576,24 @@ pub mod calls {
         const METHOD: &'static str = "materials.inspect";
         type Params = InspectParams;
         type Reply = Reply<InspectResult>;
+    }
+
+    /// `materials.providers`: Who can be asked for structures, in the order of preference.
+    pub enum MaterialsProviders {}
+
+    impl Call for MaterialsProviders {
+        const METHOD: &'static str = "materials.providers";
+        type Params = NoParams;
+        type Reply = Page<ProviderRow, ProvidersMeta>;
+    }
+
+    /// `materials.search`: Look for structures at all providers at once; equal ones are joined.
+    pub enum MaterialsSearch {}
+
+    impl Call for MaterialsSearch {
+        const METHOD: &'static str = "materials.search";
+        type Params = SearchParams;
+        type Reply = Page<MaterialFound, SearchMeta>;
     }
 
     /// `rpc.discover`: Return the OpenRPC document of every method; the one result that is not
@@ -5427,8 +5766,11 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
+    visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();
+    visitor.visit::<calls::MaterialsProviders>();
+    visitor.visit::<calls::MaterialsSearch>();
     visitor.visit::<calls::RpcDiscover>();
     visitor.visit::<calls::SlurmAdopt>();
     visitor.visit::<calls::SlurmCancel>();

@@ -1,20 +1,21 @@
 //! A new job: a file is chosen, a form made from the code's own parameters is filled in while the
 //! daemon checks it, and it is submitted.
 
+mod begun;
 mod check;
 mod deck;
-mod files;
+pub(super) mod files;
 mod fill;
 mod form;
 pub(super) mod schema;
-mod view;
+pub(super) mod view;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::save;
 use super::{Choice, Cx, Event, Handled, Picker, Screen, ViewCx};
@@ -105,6 +106,8 @@ pub struct NewJob {
     deck: DeckState,
     /// The submission that is under way.
     submitting: Option<i64>,
+    /// Parameters to begin with, until the codes are known that have them.
+    begun: Map<String, Value>,
 }
 
 impl NewJob {
@@ -160,6 +163,7 @@ impl NewJob {
 
     /// The file was looked at: on to the form.
     fn begin(&mut self, kind: crate::submission::Kind, cx: &mut Cx<'_>) {
+        self.begun.clear();
         let path = self.files.typed(&cx.data().client);
         let name = path
             .file_name()
@@ -241,6 +245,7 @@ impl Screen for NewJob {
                 }
             }
             Event::Resized => cx.redraw(),
+            Event::Begin(start) => self.begin_with_start(start, cx),
             Event::Act(action) => return self.act(*action, cx),
             Event::Edit(edit) if self.deck.save.is_some() => {
                 save::edit(&mut self.deck.save, edit, cx);

@@ -23,7 +23,7 @@ API_TABLE: Final[dict[str, tuple[str, ...]]] = {
         "import_results",
     ),
     "codes": ("read_output", "lint", "list"),
-    "materials": ("get", "import", "convert", "inspect", "generate_inputs"),
+    "materials": ("get", "providers", "import", "convert", "inspect", "generate_inputs"),
     "templates": ("save",),
     "clusters": ("accept_host_key", "login"),
     "slurm": ("release",),

@@ -17,6 +17,7 @@ mod jobs;
 mod late_codes;
 mod lines;
 mod link;
+mod materials;
 mod mouse;
 mod new_job;
 mod new_job_deck;

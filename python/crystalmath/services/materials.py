@@ -11,6 +11,15 @@ from typing import Any, Final
 
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
 from crystalmath.contract.jobs import StructureIn
+from crystalmath.contract.material_search import (
+    GetMaterialParams,
+    MaterialDetail,
+    MaterialFound,
+    ProviderRow,
+    ProvidersMeta,
+    SearchMeta,
+    SearchParams,
+)
 from crystalmath.contract.materials import (
     ConvertParams,
     ConvertResult,
@@ -20,8 +29,9 @@ from crystalmath.contract.materials import (
     InspectResult,
     MaterialStored,
 )
-from crystalmath.contract.rpc import rpc
-from crystalmath.errors import InputRejected
+from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.errors import InputRejected, MaterialsError, NotFound
+from crystalmath.services.material_search import MaterialSearch
 from crystalmath.services.ports_materials import LOCAL, Material, MaterialStore, NewMaterial
 from crystalmath.services.structure_in import StructureInputs
 
@@ -56,12 +66,39 @@ class MaterialsService:
         run: RunWorker,
         clock: Callable[[], float],
         generate_d12: str = "",
+        *,
+        search: MaterialSearch,
     ) -> None:
         self._structures = structures
         self._store = store
         self._run = run
         self._clock = clock
         self._generate_d12 = generate_d12
+        self._search = search
+
+    @rpc(errors=(InputRejected,), lane="net", read_only=True, deadline_s=90.0)
+    def search(self, params: SearchParams, call: Call) -> Listing[MaterialFound, SearchMeta]:
+        """Look for structures at all providers at once; equal ones are joined.
+
+        A provider that does not answer is no error: `meta.providers` tells how each of them did.
+        Ask one provider a call to have its answer as soon as it is there.
+        """
+        return self._search.search(params, call)
+
+    @rpc(
+        errors=(NotFound, InputRejected, MaterialsError),
+        lane="net",
+        read_only=True,
+        deadline_s=90.0,
+    )
+    def get(self, params: GetMaterialParams, call: Call) -> MaterialDetail:
+        """One structure of a provider with its atoms; kept here, it needs no network again."""
+        return self._search.get(params, call)
+
+    @rpc(lane="inline", read_only=True)
+    def providers(self, params: NoParams) -> Listing[ProviderRow, ProvidersMeta]:
+        """Who can be asked for structures, in the order of preference."""
+        return self._search.providers()
 
     @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
     def inspect(self, params: InspectParams) -> InspectResult:
@@ -76,6 +113,7 @@ class MaterialsService:
                 "structure": self._structures.given(params.structure),
                 "symprec_angstrom": params.symprec_angstrom,
                 "dimension": params.dimension,
+                "atoms": params.atoms,
             },
             WORK_S,
         )

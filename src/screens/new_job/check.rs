@@ -30,6 +30,7 @@ impl NewJob {
                     serde_json::from_value(value.clone()).unwrap_or_default();
                 let here = self.field().map(|field| field.key.clone());
                 self.form.take_codes(page.data);
+                self.fill_begun();
                 self.codes_error = None;
                 if self.step == Step::Form {
                     self.keep_place(here.as_deref());

@@ -185,6 +185,7 @@ impl Form {
         if code == "command"
             && self.text("inputs.argv").is_empty()
             && let Some(file) = &self.file
+            && file.kind != submission::Kind::Material
         {
             let program = format!("./{}", file.name);
             let quoted = if program.contains(char::is_whitespace) {
@@ -207,8 +208,12 @@ impl Form {
     #[must_use]
     pub fn default_name(&self) -> String {
         let task = Some(self.text(TASK)).filter(|task| !task.is_empty());
-        let path = self.file.as_ref().map_or("", |file| file.path.as_str());
-        submission::name_of(Path::new(path), task)
+        let named = self.file.as_ref().map_or("", |file| match file.kind {
+            // It may be called anything, also with dots and slashes.
+            submission::Kind::Material => file.name.as_str(),
+            _ => file.path.as_str(),
+        });
+        submission::name_of(Path::new(named), task)
     }
 
     /// The further files as they are written, absolute.

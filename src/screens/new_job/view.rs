@@ -1,7 +1,7 @@
 //! Draws the step that is done: the choice of a file, or the form with the preview beside it.
 
 mod deck;
-pub(super) mod files;
+pub(in crate::screens) mod files;
 mod help;
 pub(super) mod preview;
 
@@ -28,7 +28,7 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
         return;
     }
     if job.step == Step::File {
-        files::draw(job, area, buf, cx);
+        files::draw(&job.files, area, buf, cx);
     } else if area.width >= WIDE {
         let rest = beside(area);
         let form = Rect {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::clusters::{cluster, clusters, report};
 use super::engines::{checked, reading, told_worker};
 use super::job::{detail, files};
+use super::materials::{self, deck, document, found, inspected, linted, providers};
 use super::new_job::codes;
 use super::new_job_deck::{codes as decks, discovered, dry_run};
 use super::queue::queue;
@@ -161,6 +162,17 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         "clusters.create" | "clusters.update" => {
             json!({"data": cluster(i64::try_from(numbers.below(5)).unwrap(), &words(numbers), &json!({}))})
         }
+        "materials.providers" => providers(),
+        "materials.search" => {
+            let odd = json!({"formula": words(numbers), "generatable": numbers.below(2) == 0});
+            let rows = [found("embedded", "A1", &json!({})), found("cod", "x", &odd)];
+            materials::answer(["embedded", "cod", "?"][numbers.below(3)],
+                              ["ok", "timeout", "?"][numbers.below(3)], &rows)
+        }
+        "materials.inspect" => odd_cell(numbers),
+        "materials.generate_d12" => deck(),
+        "codes.lint" => linted(),
+        "rpc.discover" => document(),
         "slurm.queue" => queue(),
         "slurm.cancel" | "slurm.release" => {
             let outcome = ["asked", "not_done", "?"][numbers.below(3)];
@@ -180,6 +192,20 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         },
         _ => json!({"data": {"job": some(numbers), "fix": words(numbers), "changes": [{}]}}),
     }
+}
+
+/// Rock salt with one number that makes no sense.
+fn odd_cell(numbers: &mut Numbers) -> Value {
+    let mut found = inspected();
+    let atoms = &mut found["data"]["atoms"];
+    let odd = [json!(1e300), json!(-1e-300), json!(null), json!(0.0), json!(4.2)];
+    match numbers.below(4) {
+        0 => atoms["lattice_angstrom"] = json!(null),
+        1 => atoms["lattice_angstrom"][numbers.below(3)][0] = numbers.pick(&odd).clone(),
+        2 => atoms["positions_angstrom"][numbers.below(8)][1] = numbers.pick(&odd).clone(),
+        _ => atoms["symbols"][0] = json!(words(numbers)),
+    }
+    found
 }
 
 fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
