@@ -25,7 +25,12 @@ fn crystal(lattice: Option<[Vector; 3]>, periodic: [bool; 3], atoms: &[(&str, Ve
 fn rock_salt() -> Crystal {
     let mut atoms = Vec::new();
     for (symbol, shift) in [("Mg", 0.0), ("O", 2.1)] {
-        for at in [[0.0, 0.0, 0.0], [0.0, 2.1, 2.1], [2.1, 0.0, 2.1], [2.1, 2.1, 0.0]] {
+        for at in [
+            [0.0, 0.0, 0.0],
+            [0.0, 2.1, 2.1],
+            [2.1, 0.0, 2.1],
+            [2.1, 2.1, 0.0],
+        ] {
             atoms.push((symbol, [at[0] + shift, at[1], at[2]]));
         }
     }
@@ -100,14 +105,25 @@ fn copies_are_whole_axes_away() {
 
 #[test]
 fn a_molecule_is_its_atoms_alone() {
-    let water = [("O", [0.0, 0.0, 0.12]), ("H", [0.0, 0.76, -0.48]), ("H", [0.0, -0.76, -0.48])];
+    let water = [
+        ("O", [0.0, 0.0, 0.12]),
+        ("H", [0.0, 0.76, -0.48]),
+        ("H", [0.0, -0.76, -0.48]),
+    ];
     let water = crystal(None, [false; 3], &water);
     assert_eq!(water.shown(2).len(), 3);
     let lines = drawn(&water, &View::default(), (40, 16), true);
     let text = lines.concat();
-    assert_eq!(text.matches('H').count(), 2 + 1, "two atoms and the legend: {lines:#?}");
+    assert_eq!(
+        text.matches('H').count(),
+        2 + 1,
+        "two atoms and the legend: {lines:#?}"
+    );
     assert!(!text.contains('.'), "no edges: {lines:#?}");
-    assert!(lines[15].contains("O 1") && lines[15].contains("H 2"), "{lines:#?}");
+    assert!(
+        lines[15].contains("O 1") && lines[15].contains("H 2"),
+        "{lines:#?}"
+    );
     assert!(lines[15].contains("3 drawn"), "{lines:#?}");
 }
 
@@ -125,7 +141,9 @@ fn a_crystal_is_not_drawn_as_its_mirror_image() {
     // The one along a is lower and farther right than the one along b.
     let lowest = |symbol: &str| {
         let rows = lines[..23].iter().enumerate();
-        rows.filter(|(_, line)| line.contains(symbol)).map(|(y, _)| y).max()
+        rows.filter(|(_, line)| line.contains(symbol))
+            .map(|(y, _)| y)
+            .max()
     };
     assert!(lowest("Fe") > lowest("O"), "{lines:#?}");
 }
@@ -140,7 +158,10 @@ fn what_is_nearer_hides_what_is_behind_it_as_a_whole() {
     assert!(top[23].contains("1 drawn, 1 behind others"), "{top:#?}");
     // From the side both are seen.
     let side = drawn(&one, &along(&one, 0), (50, 24), true);
-    assert!(side[23].contains("2 drawn") && !side[23].contains("behind"), "{side:#?}");
+    assert!(
+        side[23].contains("2 drawn") && !side[23].contains("behind"),
+        "{side:#?}"
+    );
 }
 
 #[test]
@@ -153,7 +174,10 @@ fn edges_are_braille_or_dots_and_axes_have_names() {
     assert!(ascii[..23].concat().matches('.').count() > 20, "{ascii:#?}");
     let unicode = drawn(&rock_salt(), &View::default(), (50, 24), false);
     let braille = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
-    assert!(unicode.concat().chars().filter(|c| braille(*c)).count() > 20, "{unicode:#?}");
+    assert!(
+        unicode.concat().chars().filter(|c| braille(*c)).count() > 20,
+        "{unicode:#?}"
+    );
 }
 
 #[test]
@@ -189,7 +213,11 @@ fn odd_cells_and_windows_draw_something_or_nothing() {
         Crystal::default(),
         crystal(flat, [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
         crystal(cube(f64::NAN), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
-        crystal(cube(1e300), [true; 3], &[("Si", [1e300, f64::INFINITY, 0.0])]),
+        crystal(
+            cube(1e300),
+            [true; 3],
+            &[("Si", [1e300, f64::INFINITY, 0.0])],
+        ),
         crystal(cube(0.0), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
         crystal(cube(4.0), [true; 3], &[("", [1.0; 3]), ("晶", [2.0; 3])]),
     ];

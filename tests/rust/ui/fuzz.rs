@@ -166,8 +166,11 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         "materials.search" => {
             let odd = json!({"formula": words(numbers), "generatable": numbers.below(2) == 0});
             let rows = [found("embedded", "A1", &json!({})), found("cod", "x", &odd)];
-            materials::answer(["embedded", "cod", "?"][numbers.below(3)],
-                              ["ok", "timeout", "?"][numbers.below(3)], &rows)
+            materials::answer(
+                ["embedded", "cod", "?"][numbers.below(3)],
+                ["ok", "timeout", "?"][numbers.below(3)],
+                &rows,
+            )
         }
         "materials.inspect" => odd_cell(numbers),
         "materials.generate_d12" => deck(),
@@ -198,7 +201,13 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
 fn odd_cell(numbers: &mut Numbers) -> Value {
     let mut found = inspected();
     let atoms = &mut found["data"]["atoms"];
-    let odd = [json!(1e300), json!(-1e-300), json!(null), json!(0.0), json!(4.2)];
+    let odd = [
+        json!(1e300),
+        json!(-1e-300),
+        json!(null),
+        json!(0.0),
+        json!(4.2),
+    ];
     match numbers.below(4) {
         0 => atoms["lattice_angstrom"] = json!(null),
         1 => atoms["lattice_angstrom"][numbers.below(3)][0] = numbers.pick(&odd).clone(),
