@@ -222,7 +222,7 @@ class CrystalController:
                 "crystal_deck": CrystalDecks(self.materials.generate_d12),
                 "batch_job": BatchJobs(self._clusters, batch_words),
             },
-            {**LINTERS, "bash": Linter(".sh", "crystalmath.templates.shell:lint_script")},
+            {**LINTERS, "bash": Linter((".sh",), "crystalmath.templates.shell:lint_script")},
         )
         self.templates = TemplatesService(server.run_worker, rendering, settings.templates_dir)
         self.jobs = JobsService(

@@ -57,6 +57,7 @@ fn inspect(session: &Session, args: &Args) -> Outcome {
         structure: structure_in(&args.file, args.from.as_ref())?,
         symprec_angstrom: args.symprec,
         dimension: args.dimension.as_deref().map(Dimension::from),
+        atoms: None,
     })?;
     let found = &answer.read.data;
     session.print(&answer.raw, || render(found))?;

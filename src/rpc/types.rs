@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "c0228b542aaf9770f88778752f1cac55483bad3667d3d054c40bcb6f905b0e42";
+pub const SCHEMA_SHA256: &str = "06c3185bdfd13aa60d03bbc27cbdcb80d3e99c361b220dc49026a10667ecf8d8";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -892,6 +892,15 @@ impl BridgeRequest {
 }
 
 words! {
+    /// Words of `cell` of [`AtomsFound`].
+    AtomsFoundCell {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+        Isolated = "isolated",
+    }
+}
+
+words! {
     /// Words of `outcome` of [`CancelResult`].
     CancelResultOutcome {
         Cancelled = "cancelled",
@@ -1125,6 +1134,14 @@ words! {
         Xxlgrid = "XXLGRID",
         Xxxlgrid = "XXXLGRID",
         Hugegrid = "HUGEGRID",
+    }
+}
+
+words! {
+    /// Words of `atoms` of [`InspectParams`].
+    InspectParamsAtoms {
+        AsGiven = "as_given",
+        Conventional = "conventional",
     }
 }
 
@@ -1509,6 +1526,23 @@ pub struct AdoptParams {
 pub struct AdoptResult {
     /// The job, as it is followed from now on.
     pub job: JobSummary,
+}
+
+/// Every atom of a cell, to draw it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AtomsFound {
+    /// `conventional`: of a crystal, idealised. `isolated`: what repeats in fewer than three
+    /// directions, made whole and put into the middle, its repeating axes first.
+    pub cell: AtomsFoundCell,
+    /// Rows a, b, c in Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along these axes.
+    pub periodic: Vec<bool>,
+    /// Elements, one per atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
 }
 
 /// Params of `forces.attach`.
@@ -3158,6 +3192,9 @@ pub struct InspectParams {
     /// What it is; left out, 8 Å of empty space along an axis say that it does not repeat there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimension: Option<Dimension>,
+    /// Whether to return the atoms as well, and of which cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<InspectParamsAtoms>,
 }
 
 /// What a structure is.
@@ -3186,6 +3223,8 @@ pub struct InspectResult {
     pub source: BTreeMap<String, String>,
     /// What a referee would ask about.
     pub warnings: Vec<String>,
+    /// Where they were asked for; null for more than 3000.
+    pub atoms: Option<AtomsFound>,
 }
 
 /// An installation goes on, or has ended.

@@ -120,6 +120,7 @@ class MaterialsService:
                 "structure": self._structures.given(params.structure),
                 "symprec_angstrom": params.symprec_angstrom,
                 "dimension": params.dimension,
+                "atoms": params.atoms,
             },
             WORK_S,
         )
