@@ -204,7 +204,7 @@ class CrystalController:
             cores,
             ClusterDesk(self._clusters, self._runners.of),
             materials,
-            search.document,
+            find_material=search.document,
         )
         self.materials = MaterialsService(
             desk.structures,

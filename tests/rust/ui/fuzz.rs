@@ -151,7 +151,9 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         }
         "codes.list" if numbers.below(2) == 0 => decks(),
         "codes.list" => codes(),
+        "rpc.discover" if numbers.below(2) == 0 => document(),
         "rpc.discover" => discovered(),
+        "codes.lint" if numbers.below(2) == 0 => linted(),
         "codes.lint" => {
             let severity = ["error", "warning", "?"][numbers.below(3)];
             json!({"data": [{"line": numbers.below(60), "column": numbers.below(3), "code": "x",
@@ -174,8 +176,6 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         }
         "materials.inspect" => odd_cell(numbers),
         "materials.generate_d12" => deck(),
-        "codes.lint" => linted(),
-        "rpc.discover" => document(),
         "slurm.queue" => queue(),
         "slurm.cancel" | "slurm.release" => {
             let outcome = ["asked", "not_done", "?"][numbers.below(3)];
