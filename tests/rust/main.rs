@@ -34,6 +34,8 @@ mod plain;
 mod queue;
 #[cfg(feature = "ipc")]
 mod refusals;
+#[cfg(feature = "ipc")]
+mod search;
 mod ui;
 #[cfg(feature = "ipc")]
 mod wait;
