@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import WorkerDecks
+from support.workers import run_here
 
 CASES: Final = (
     Path(os.environ.get("CRYSTALMATH_CASES", Path(__file__).parents[3] / "shared" / "cases"))
@@ -60,12 +59,6 @@ def scf_output(title: str = "MgO", *, cycles: int = 2, end: str | None = END) ->
         lines.append(" DIRECT ENERGY BAND GAP:   7.1237 eV")
     lines.append(" == SCF ENDED - CONVERGENCE ON ENERGY      E(AU) -2.7121814374931E+02 CYCLES   7")
     return "\n".join(lines) + "\n" + (end or "")
-
-
-def run_here(function: str, arguments: Mapping[str, Any], _deadline_s: float) -> Any:
-    """Run ``module:function``, as a worker process would."""
-    module, name = function.split(":")
-    return getattr(import_module(module), name)(**arguments)
 
 
 def crystal() -> CrystalAdapter:
