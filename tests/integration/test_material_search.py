@@ -62,16 +62,21 @@ def test_what_was_found_once_needs_no_database_again(
     status = {one["name"]: one["status"] for one in found["meta"]["providers"]}
     assert status == {"base": "ok", "materials_project": "http_error"}
     (row,) = found["data"]
-    before = len(database.asked)
+    before = database.asked_of("good")
     structure = {"material": row["material"]}
     made = _result(served, "materials.generate_d12", {"structure": structure})["data"]
     assert made["report"]["space_group"]["number"] == 136
     detail = _result(served, "materials.get", {"provider": "base", "id": row["id"]})["data"]
     assert detail["cached"]
     assert len(detail["structure"]["symbols"]) == 6
-    job = {"name": "t", "code": "crystal", "structure": structure, "dry_run": True}
-    assert _result(served, "jobs.submit", job)["data"]["dry_run"]["formula"] == "O2Ti"
-    assert len(database.asked) == before
+    assert database.asked_of("good") == before
+
+
+def test_a_job_takes_what_was_found(served: Daemon) -> None:
+    job = {"name": "cu", "code": "forces", "engine": "emt", "dry_run": True}
+    structure = {"material": "embedded:delta-Cu"}
+    tried = _result(served, "jobs.submit", {**job, "structure": structure})
+    assert tried["data"]["dry_run"]["formula"] == "Cu"
 
 
 def test_refusals_name_the_field(served: Daemon) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 from crystalmath.contract.material_search import GetMaterialParams, MaterialDetail, SearchParams
 from crystalmath.materials import embedded
 from crystalmath.materials.registry import build_providers
-from crystalmath.server.proc import FUNCTIONS
 from crystalmath.services.material_search import MaterialSearch
 from crystalmath.services.ports_materials import MaterialsSettings, NewMaterial
 from crystalmath.storage.materials import SqliteMaterialStore
@@ -22,17 +19,9 @@ from crystalmath.storage.store import open_store
 from crystalmath.structures.checks import check
 from crystalmath.structures.structure import of_document
 from support.service_fakes import FakeCall
+from support.workers import run_here
 
 KEY = "0123456789abcdefghijklmnopqrstuv"
-
-
-def run_here(function: str, arguments: Mapping[str, Any], deadline_s: float) -> Any:
-    """Do what a worker process does: JSON in, JSON out, only what is allowed."""
-    assert function in FUNCTIONS
-    assert deadline_s > 0
-    module, _, name = function.partition(":")
-    found = getattr(importlib.import_module(module), name)
-    return json.loads(json.dumps(found(**json.loads(json.dumps(arguments)))))
 
 
 @dataclass

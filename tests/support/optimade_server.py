@@ -44,6 +44,10 @@ class OptimadeServer(ThreadingHTTPServer):
         """Base URL of a behaviour: good, slow, error500, error501, broken, endless and others."""
         return f"http://127.0.0.1:{self.server_address[1]}/{behaviour}"
 
+    def asked_of(self, behaviour: str) -> int:
+        """How often it was asked; searches that were given up may still ask for others."""
+        return sum(path.startswith(f"/{behaviour}/") for path in self.asked)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away is what some tests are about."""
 

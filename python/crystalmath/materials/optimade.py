@@ -338,7 +338,7 @@ def _cell(given: Mapping[str, Any], positions: Any) -> tuple[Any, tuple[bool, bo
     """Cell and periodicity; a vector that is null is completed where the structure ends."""
     import numpy as np
 
-    vectors = given.get("lattice_vectors")
+    vectors: Any = given.get("lattice_vectors")
     types = given.get("dimension_types") or ([1, 1, 1] if vectors else [0, 0, 0])
     x, y, z = (bool(kind) for kind in types)
     if not any((x, y, z)):

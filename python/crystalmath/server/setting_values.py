@@ -42,8 +42,8 @@ def check_value(kind: Kind, value: Any, where: str) -> Any:
     """
     found = _CHECKS[kind](value)
     if found is None:
-        shown = "this" if kind == "secret" else repr(value)
-        raise ConfigError(f"{where}: {shown} is not {_EXPECTED[kind]}.", hint="Correct the value.")
+        named = "this" if kind in _MAY_HOLD_SECRETS else repr(value)
+        raise ConfigError(f"{where}: {named} is not {_EXPECTED[kind]}.", hint="Correct the value.")
     return found
 
 

@@ -87,7 +87,7 @@ def _near(one: Entry, other: Entry) -> bool:
 
 
 def _per_atom(entry: Entry) -> float:
-    return (entry["volume_angstrom3"] or 0.0) / max(1, entry["n_atoms"])
+    return float(entry["volume_angstrom3"] or 0.0) / max(1, int(entry["n_atoms"]))
 
 
 def _all_of_one(found: Sequence[Found], places: Sequence[int]) -> bool:

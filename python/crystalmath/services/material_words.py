@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from crystalmath.contract.material_search import QueryRead, SearchParams
@@ -63,27 +62,27 @@ def read_params(params: SearchParams, providers: Collection[str]) -> tuple[Query
 
 
 def _conditions(params: SearchParams) -> tuple[Query, tuple[str, ...]]:
-    query, notices = Query(), ()
-    if params.formula is not None:
-        text = params.formula
-        query = replace(query, formula=_of("formula", lambda: read_formula(text)))
-    if params.chemsys is not None:
-        system = params.chemsys
+    formula, system = params.formula, params.chemsys
+    elements: frozenset[str] | None = None
+    notices: tuple[str, ...] = ()
+    if system is not None:
         elements, notices = _of("chemsys", lambda: read_system(system))
-        query = replace(query, elements_exactly=elements)
-    for name in ("elements_all", "elements_any", "elements_none"):
-        symbols = getattr(params, name)
-        if symbols is not None:
-            found = _of(name, lambda symbols=symbols: read_elements(symbols))
-            query = replace(query, **{name: found})
-    query = replace(
-        query,
+    query = Query(
+        formula=None if formula is None else _of("formula", lambda: read_formula(formula)),
+        elements_exactly=elements,
+        elements_all=_elements("elements_all", params.elements_all),
+        elements_any=_elements("elements_any", params.elements_any),
+        elements_none=_elements("elements_none", params.elements_none),
         space_group=params.spacegroup,
         n_atoms_max=params.n_atoms_max,
         prototype=_word("prototype", params.prototype),
         text=_word("text", params.text),
     )
     return query, notices
+
+
+def _elements(field: str, symbols: Sequence[str] | None) -> frozenset[str]:
+    return frozenset() if symbols is None else _of(field, lambda: read_elements(symbols))
 
 
 def _word(field: str, given: str | None) -> str | None:

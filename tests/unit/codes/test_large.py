@@ -15,7 +15,8 @@ from crystalmath.codes.espresso.large import with_workers as espresso_with_worke
 from crystalmath.codes.large import SMALL_BYTES, LargeOutputs
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import EndReceipt, InputFile, JobRequest, StructureData
-from support.crystal import crystal, run_here, scf_output
+from support.crystal import crystal, scf_output
+from support.workers import run_here
 from support.espresso import deck, output
 from support.espresso import job as job_of_pwx
 

@@ -86,18 +86,18 @@ def test_an_answer_is_kept_for_a_day_and_then_for_bad_times(
 ) -> None:
     made = bench(optimade={"base": database.url("good")})
     first, _ = made.search("TiO2", providers=["base"])
-    asked = len(database.asked)
+    asked = database.asked_of("good")
     made.now += FRESH_S / 2
     again, meta = made.search("TiO2", providers=["base"])
-    assert len(database.asked) == asked
+    assert database.asked_of("good") == asked
     assert meta.providers[0].cached_at.timestamp() == 1_000_000
     assert [row.material for row in again] == [row.material for row in first]
     assert again[0].retrieved_at == first[0].retrieved_at
     made.search("TiO2", providers=["base"], refresh=True)
-    assert len(database.asked) == asked + 1
+    assert database.asked_of("good") == asked + 1
     made.now += FRESH_S + 1
     made.search("TiO2", providers=["base"])
-    assert len(database.asked) == asked + 2
+    assert database.asked_of("good") == asked + 2
 
 
 def test_without_a_network_what_is_kept_serves(
@@ -106,10 +106,10 @@ def test_without_a_network_what_is_kept_serves(
     made = bench(optimade={"base": database.url("good")}, key=KEY)
     made.search("TiO2", providers=["base"])
     made.now += 2 * FRESH_S
-    asked = len(database.asked)
+    asked = database.asked_of("good")
     monkeypatch.setattr(http, "is_offline", lambda _: True)
     rows, meta = made.search("TiO2")
-    assert len(database.asked) == asked
+    assert database.asked_of("good") == asked
     status = {one.name: one.status for one in meta.providers}
     assert status == {
         "embedded": "ok",
@@ -125,12 +125,12 @@ def test_without_a_network_what_is_kept_serves(
 
 def test_a_machine_that_is_set_offline_asks_nobody(bench: Bench, database: OptimadeServer) -> None:
     made = bench(optimade={"base": database.url("good")}, key=KEY, offline=True)
-    asked = len(database.asked)
+    asked = database.asked_of("good")
     began = time.monotonic()
     status = made.status("MgO")
     assert time.monotonic() - began < 10
     assert (status["embedded"], status["base"]) == ("ok", "offline")
-    assert len(database.asked) == asked
+    assert database.asked_of("good") == asked
     assert made.service.document("embedded:periclase-MgO")["formula"] == "MgO"
 
 

@@ -26,14 +26,14 @@ NAME = "materials_project"
 def test_a_key_that_cannot_be_used_is_told_before_anything_is_asked(
     bench: Bench, database: OptimadeServer, key: str, says: str
 ) -> None:
-    asked = len(database.asked)
+    asked = database.asked_of("mp")
     _, meta = bench(key=key, mp_url=database.url("mp")).search("mp-1265")
     (answer,) = meta.providers
     assert answer.status == "no_key"
     assert says in answer.error
     assert "MP_API_KEY" in answer.hint
     assert not key or key not in answer.model_dump_json()
-    assert len(database.asked) == asked
+    assert database.asked_of("mp") == asked
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_a_structure_is_found_by_formula_and_by_id(bench: Bench, database: Optim
     }
     assert database.keys[-1] == KEY
     assert KEY not in database.asked[-1]
-    asked = len(database.asked)
+    asked = database.asked_of("mp")
     (again,), _ = made.search("mp-1265")
     assert again.material == row.material
     assert len(made.service.document("mp-1265")["symbols"]) == 2
-    assert len(database.asked) == asked
+    assert database.asked_of("mp") == asked
     with pytest.raises(NotFound, match="no mp-1"):
         made.get(NAME, "mp-1")
     assert KEY not in repr(made.providers)

@@ -172,10 +172,10 @@ def test_the_slow_hold_up_nobody_longer_than_asked(bench: Bench, database: Optim
 
 def test_names_cannot_be_asked_for(bench: Bench, database: OptimadeServer) -> None:
     made = bench(optimade={"good": database.url("good")})
-    asked = len(database.asked)
+    asked = database.asked_of("good")
     assert made.status("rutile", providers=["good"]) == {"good": "not_supported"}
     assert made.status(spacegroup=225, providers=["good"]) == {"good": "not_supported"}
-    assert len(database.asked) == asked
+    assert database.asked_of("good") == asked
 
 
 def test_an_id_that_is_not_there(bench: Bench, database: OptimadeServer) -> None:
