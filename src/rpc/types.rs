@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "06c3185bdfd13aa60d03bbc27cbdcb80d3e99c361b220dc49026a10667ecf8d8";
+pub const SCHEMA_SHA256: &str = "846abe79d9940fd034938035ce7a36ec3592ff096bcd22ae2cffd7aeb66ddbfb";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -633,14 +633,14 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "templates.get",
-        30.0,
+        60.0,
         true,
         false,
         "Show one template with its text.",
     ),
     MethodInfo::new(
         "templates.list",
-        30.0,
+        60.0,
         true,
         false,
         "List the templates with their parameters, your own ones among them.",
@@ -654,7 +654,7 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "templates.save",
-        30.0,
+        60.0,
         false,
         false,
         "Save a template in your own folder: a text, or another template with other defaults.",

@@ -23,7 +23,7 @@ from crystalmath.services.codes import LINT_S, Linter
 from crystalmath.services.ports_templates import Maker
 
 RENDER: Final = "crystalmath.templates.render:render_template"
-RENDER_S: Final = 20.0
+RENDER_S: Final = 50.0
 """Seconds for one pass; the template itself is given less, and stops with a reason."""
 MAX_MADE: Final = 16
 """How often one template may ask for something."""
