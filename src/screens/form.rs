@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 use super::new_job::schema::{self, Kind, Spec};
 use super::wording::speak;
 use super::{Choice, Cx, Picker};
-pub use draw::Around;
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::{Action, Edit};
 use crate::widgets::input::TextLine;
+pub use draw::Around;
 
 /// One field.
 #[derive(Debug, Clone, PartialEq)]

@@ -294,7 +294,10 @@ mod tests {
     }
 
     fn deck(lines: usize, marks: Vec<Mark>) -> DeckText {
-        let text: String = (1..=lines).map(|n| format!("record {n}\n")).collect();
+        let text = (1..=lines)
+            .map(|n| format!("record {n}"))
+            .collect::<Vec<_>>()
+            .join("\n");
         let mut deck = DeckText::default();
         deck.set_text(&text);
         deck.set_marks(marks);

@@ -39,7 +39,9 @@ fn write(form: &mut Form, name: &str, text: &str) {
 }
 
 fn seen(form: &Form) -> Vec<&str> {
-    form.shown().map(|(_, field)| field.spec.name.as_str()).collect()
+    form.shown()
+        .map(|(_, field)| field.spec.name.as_str())
+        .collect()
 }
 
 fn refused(data: Value) -> IpcError {
@@ -62,7 +64,11 @@ fn a_switch_shows_what_stands_under_it_and_is_an_object() {
     let mut form = form();
     assert_eq!(seen(&form), ["title", "method", "freqcalc", "charge"]);
     write(&mut form, "freqcalc.numderiv", "1");
-    assert_eq!(form.values(), Ok(serde_json::Map::new()), "what is off does not count");
+    assert_eq!(
+        form.values(),
+        Ok(serde_json::Map::new()),
+        "what is off does not count"
+    );
     write(&mut form, "freqcalc", "yes");
     let values = form.values().map(Value::Object);
     assert_eq!(values, Ok(json!({"freqcalc": {"numderiv": 1}})));
@@ -87,18 +93,37 @@ fn a_text_that_is_no_value_is_a_fault_of_its_field() {
 fn the_daemon_s_faults_stand_below_what_they_are_about() {
     let mut form = form();
     write(&mut form, "freqcalc", "yes");
-    form.refused(&refused(json!({"field": "options.freqcalc.numderiv"})), "options.");
+    form.refused(
+        &refused(json!({"field": "options.freqcalc.numderiv"})),
+        "options.",
+    );
     let (name, words) = form.faults.iter().next().expect("a fault");
-    assert_eq!((name.as_str(), words.as_str()), ("freqcalc.numderiv", "must be at most 2"));
+    assert_eq!(
+        (name.as_str(), words.as_str()),
+        ("freqcalc.numderiv", "must be at most 2")
+    );
     form.go_to_fault();
-    assert_eq!(form.field().map(|field| field.spec.name.as_str()), Some("freqcalc.numderiv"));
+    assert_eq!(
+        form.field().map(|field| field.spec.name.as_str()),
+        Some("freqcalc.numderiv")
+    );
     // What is not seen: the switch above it; what is no option: the whole.
     write(&mut form, "freqcalc", "no");
-    form.refused(&refused(json!({"field": "options.freqcalc.numderiv"})), "options.");
+    form.refused(
+        &refused(json!({"field": "options.freqcalc.numderiv"})),
+        "options.",
+    );
     assert!(form.faults.contains_key("freqcalc"));
-    form.refused(&refused(json!({"field": "structure", "hint": "give another"})), "options.");
+    form.refused(
+        &refused(json!({"field": "structure", "hint": "give another"})),
+        "options.",
+    );
     assert!(form.faults.is_empty());
-    assert!(form.whole.as_deref().is_some_and(|whole| whole.contains("give another")));
+    assert!(
+        form.whole
+            .as_deref()
+            .is_some_and(|whole| whole.contains("give another"))
+    );
 }
 
 #[test]
@@ -114,5 +139,8 @@ fn escape_takes_back_what_was_typed() {
     assert_eq!(form.edit(&Edit::Submit), Done::Moved);
     let values = form.values().map(Value::Object);
     assert_eq!(values, Ok(json!({"title": "Si"})));
-    assert_eq!(form.field().map(|field| field.spec.name.as_str()), Some("method"));
+    assert_eq!(
+        form.field().map(|field| field.spec.name.as_str()),
+        Some("method")
+    );
 }

@@ -264,9 +264,16 @@ impl Writer {
             cx.toast(Tone::Warn, "there is no deck to write");
             return;
         };
-        let formula = self.structure.as_ref().map_or("deck", |(_, formula)| formula);
+        let formula = self
+            .structure
+            .as_ref()
+            .map_or("deck", |(_, formula)| formula);
         self.beside.clone_from(&made.gui);
-        self.save = Some(Save::new("Write the deck to", &format!("{formula}.d12"), &made.d12));
+        self.save = Some(Save::new(
+            "Write the deck to",
+            &format!("{formula}.d12"),
+            &made.d12,
+        ));
     }
 
     pub fn written(&mut self, result: &Result<(), Unwritten>, cx: &mut Cx<'_>) {
@@ -404,7 +411,10 @@ impl Writer {
             return (words, Role::Warn);
         }
         if !matches!(cx.data.link, Link::Ready(_)) {
-            return (format!("{} no daemon to write it", glyphs.attention), Role::Warn);
+            return (
+                format!("{} no daemon to write it", glyphs.attention),
+                Role::Warn,
+            );
         }
         if let Some(why) = &self.unknown {
             return (format!("{} {why}", glyphs.attention), Role::Bad);
@@ -425,12 +435,15 @@ impl Writer {
 
 /// What the deck holds, in a sentence.
 fn report_words(report: &D12Report) -> String {
-    let group = report.space_group.as_ref().map_or_else(String::new, |group| {
-        let symbol = group.get("symbol").and_then(Value::as_str).unwrap_or("?");
-        let number = group.get("number").and_then(Value::as_i64);
-        let number = number.map_or_else(String::new, |number| format!(" ({number})"));
-        format!(" {symbol}{number}")
-    });
+    let group = report
+        .space_group
+        .as_ref()
+        .map_or_else(String::new, |group| {
+            let symbol = group.get("symbol").and_then(Value::as_str).unwrap_or("?");
+            let number = group.get("number").and_then(Value::as_i64);
+            let number = number.map_or_else(String::new, |number| format!(" ({number})"));
+            format!(" {symbol}{number}")
+        });
     let mesh = report.shrink.as_ref().map_or_else(String::new, |mesh| {
         let mesh: Vec<String> = mesh.iter().map(ToString::to_string).collect();
         format!(", SHRINK {}", mesh.join(" "))

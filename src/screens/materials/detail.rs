@@ -30,7 +30,11 @@ pub(super) fn lines(screen: &Materials, _now: f64, glyphs: &Glyphs) -> Vec<Fact>
     match screen.look() {
         Some(Ok(look)) => inspected(&mut lines, &look.found, glyphs),
         Some(Err(error)) => {
-            lines.add("refused", format!("{} {error}", glyphs.attention), Role::Bad);
+            lines.add(
+                "refused",
+                format!("{} {error}", glyphs.attention),
+                Role::Bad,
+            );
         }
         None if row.reason().is_some() => {}
         None if screen.search.is_remote(row) && !screen.listing.opened => {

@@ -31,9 +31,12 @@ impl Row {
     /// The space group as it is listed; empty where none is told.
     pub fn group(&self) -> String {
         match self {
-            Self::Found(found) => found.space_group.as_ref().map_or_else(String::new, |group| {
-                format!("{} ({})", group.symbol, group.number)
-            }),
+            Self::Found(found) => found
+                .space_group
+                .as_ref()
+                .map_or_else(String::new, |group| {
+                    format!("{} ({})", group.symbol, group.number)
+                }),
             Self::Kept(stored) => {
                 let number = stored.space_group;
                 number.map_or_else(String::new, |number| number.to_string())

@@ -24,8 +24,21 @@ const LIMIT: usize = 50;
 const MOST: usize = 1000;
 /// A slot for each provider; the last is for all that are left.
 const SLOTS: [&str; 16] = [
-    "search-0", "search-1", "search-2", "search-3", "search-4", "search-5", "search-6", "search-7",
-    "search-8", "search-9", "search-10", "search-11", "search-12", "search-13", "search-14",
+    "search-0",
+    "search-1",
+    "search-2",
+    "search-3",
+    "search-4",
+    "search-5",
+    "search-6",
+    "search-7",
+    "search-8",
+    "search-9",
+    "search-10",
+    "search-11",
+    "search-12",
+    "search-13",
+    "search-14",
     "search-15",
 ];
 
@@ -115,7 +128,10 @@ impl Search {
     pub fn standings(&self) -> impl Iterator<Item = (&str, Standing<'_>)> {
         self.providers.iter().map(|one| {
             let answer = self.answers.iter().find(|answer| answer.name == one.name);
-            let call = self.calls.iter().find(|call| call.names.contains(&one.name));
+            let call = self
+                .calls
+                .iter()
+                .find(|call| call.names.contains(&one.name));
             let standing = match (answer, call) {
                 (Some(answer), _) => Standing::Answered(answer),
                 (None, Some(call)) if call.answered => Standing::Failed,
@@ -275,7 +291,10 @@ impl Search {
         let first_answer = self.calls.iter().filter(|call| call.answered).count() == 1;
         if first_answer || self.calls.iter().any(|call| !call.found.is_empty()) {
             let found = self.calls.iter().flat_map(|call| &call.found);
-            self.rows = found.cloned().map(|one| Row::Found(Box::new(one))).collect();
+            self.rows = found
+                .cloned()
+                .map(|one| Row::Found(Box::new(one)))
+                .collect();
         }
         self.join(cx);
     }

@@ -183,7 +183,9 @@ fn standings(screen: &Materials, room: usize, now: f64, glyphs: &Glyphs) -> Vec<
         }
     }
     let well = Some(well).filter(|words| !words.is_empty());
-    let well = well.into_iter().flat_map(|words| wrap_at_gaps(&words, room));
+    let well = well
+        .into_iter()
+        .flat_map(|words| wrap_at_gaps(&words, room));
     let lines = well.map(|line| (line, Role::Dim));
     lines.chain(trouble).collect()
 }
@@ -209,10 +211,7 @@ fn answered(name: &str, answer: &ProviderAnswer, glyphs: &Glyphs) -> (String, Ro
     let kept = answer.cached_at.as_ref().map_or("", |_| ", kept");
     let count = answer.n_found;
     if answer.status.as_str() == "ok" {
-        let words = format!(
-            "{} {name} {count}{more} in {time}{kept}",
-            glyphs.completed
-        );
+        let words = format!("{} {name} {count}{more} in {time}{kept}", glyphs.completed);
         return (words, Role::Text);
     }
     let status = answer.status.as_str().replace('_', " ");

@@ -1,5 +1,7 @@
 //! A new job that another screen begins, with what it has already.
 
+use serde_json::Value;
+
 use super::form::CODE;
 use super::{NewJob, Step};
 use crate::screens::{Cx, Start};
@@ -8,6 +10,8 @@ use crate::submission::code_for;
 impl NewJob {
     /// Begin with what another screen has; whatever stood here before gives way.
     pub(super) fn begin_with_start(&mut self, start: &Start, cx: &mut Cx<'_>) {
+        // Also where the same structure stood here before: what was set for it gives way.
+        self.form.file = None;
         self.form.begin(start.source.clone());
         let told = code_for(start.source.kind, false);
         if let Some(code) = start.code.as_deref().or(told) {
@@ -26,6 +30,13 @@ impl NewJob {
     pub(super) fn fill_begun(&mut self) {
         let form = &mut self.form;
         self.begun.retain(|name, value| {
+            // The options of a deck are fields of their own once they are known.
+            if let ("options", Value::Object(options)) = (name.as_str(), &*value)
+                && form.has_options()
+            {
+                form.write_options(options);
+                return false;
+            }
             let key = format!("inputs.{name}");
             if form.field(&key).is_none() {
                 return true;

@@ -79,7 +79,13 @@ pub struct Drawn {
 pub fn draw(crystal: &Crystal, view: &View, area: Rect, buf: &mut Buffer, theme: &Theme) -> Drawn {
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let dim = theme.style(Role::Dim);
-        text::put(buf, (area.x, area.y), "too small to draw the cell", area.width, dim);
+        text::put(
+            buf,
+            (area.x, area.y),
+            "too small to draw the cell",
+            area.width,
+            dim,
+        );
         return Drawn::default();
     }
     let inner = Rect {
@@ -291,7 +297,9 @@ fn draw_legend(
 ) {
     let mut x = area.x + 1;
     for (symbol, count) in counts {
-        let style = theme.style(element(symbol, counts)).add_modifier(Modifier::BOLD);
+        let style = theme
+            .style(element(symbol, counts))
+            .add_modifier(Modifier::BOLD);
         let left = area.right().saturating_sub(x);
         x = text::put(buf, (x, area.y), symbol, left, style);
         let words = format!(" {count}  ");

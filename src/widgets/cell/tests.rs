@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use super::{Crystal, Vector, View, draw};
 use crate::theme::{Glyphs, Theme};
 
-fn cube(length: f64) -> Option<[Vector; 3]> {
-    Some([[length, 0.0, 0.0], [0.0, length, 0.0], [0.0, 0.0, length]])
+fn cube(length: f64) -> [Vector; 3] {
+    [[length, 0.0, 0.0], [0.0, length, 0.0], [0.0, 0.0, length]]
 }
 
 fn crystal(lattice: Option<[Vector; 3]>, periodic: [bool; 3], atoms: &[(&str, Vector)]) -> Crystal {
@@ -25,11 +25,16 @@ fn crystal(lattice: Option<[Vector; 3]>, periodic: [bool; 3], atoms: &[(&str, Ve
 fn rock_salt() -> Crystal {
     let mut atoms = Vec::new();
     for (symbol, shift) in [("Mg", 0.0), ("O", 2.1)] {
-        for at in [[0.0, 0.0, 0.0], [0.0, 2.1, 2.1], [2.1, 0.0, 2.1], [2.1, 2.1, 0.0]] {
+        for at in [
+            [0.0, 0.0, 0.0],
+            [0.0, 2.1, 2.1],
+            [2.1, 0.0, 2.1],
+            [2.1, 2.1, 0.0],
+        ] {
             atoms.push((symbol, [at[0] + shift, at[1], at[2]]));
         }
     }
-    crystal(cube(4.2), [true; 3], &atoms)
+    crystal(Some(cube(4.2)), [true; 3], &atoms)
 }
 
 fn drawn(crystal: &Crystal, view: &View, size: (u16, u16), ascii: bool) -> Vec<String> {
@@ -69,7 +74,11 @@ fn place(lines: &[String], wanted: &str) -> Option<(usize, usize)> {
 
 #[test]
 fn atoms_on_faces_stand_on_the_faces_across_as_well() {
-    let of = |at: Vector| crystal(cube(4.0), [true; 3], &[("Cu", at)]).shown(1).len();
+    let of = |at: Vector| {
+        crystal(Some(cube(4.0)), [true; 3], &[("Cu", at)])
+            .shown(1)
+            .len()
+    };
     assert_eq!(of([0.0, 0.0, 0.0]), 8, "a corner");
     assert_eq!(of([2.0, 0.0, 0.0]), 4, "an edge");
     assert_eq!(of([2.0, 2.0, 0.0]), 2, "a face");
@@ -84,14 +93,14 @@ fn atoms_on_faces_stand_on_the_faces_across_as_well() {
 
 #[test]
 fn copies_are_whole_axes_away() {
-    let lattice = Some([[3.0, 0.0, 0.0], [-1.5, 2.6, 0.0], [0.3, 0.1, 5.0]]);
+    let lattice = [[3.0, 0.0, 0.0], [-1.5, 2.6, 0.0], [0.3, 0.1, 5.0]];
     let given = [0.4, 0.7, 1.1];
-    let one = crystal(lattice, [true, true, false], &[("C", given)]);
+    let one = crystal(Some(lattice), [true, true, false], &[("C", given)]);
     let shown = one.shown(2);
     assert_eq!(shown.len(), 4, "nothing repeats along the third axis");
     for atom in shown {
         let away = super::space::plus(&atom.at, -1.0, &given);
-        let parts = super::space::fractions_in(&lattice.expect("axes"), &away).expect("volume");
+        let parts = super::space::fractions_in(&lattice, &away).expect("volume");
         for part in parts {
             assert!((part - part.round()).abs() < 1e-9, "{parts:?}");
         }
@@ -100,14 +109,25 @@ fn copies_are_whole_axes_away() {
 
 #[test]
 fn a_molecule_is_its_atoms_alone() {
-    let water = [("O", [0.0, 0.0, 0.12]), ("H", [0.0, 0.76, -0.48]), ("H", [0.0, -0.76, -0.48])];
+    let water = [
+        ("O", [0.0, 0.0, 0.12]),
+        ("H", [0.0, 0.76, -0.48]),
+        ("H", [0.0, -0.76, -0.48]),
+    ];
     let water = crystal(None, [false; 3], &water);
     assert_eq!(water.shown(2).len(), 3);
     let lines = drawn(&water, &View::default(), (40, 16), true);
     let text = lines.concat();
-    assert_eq!(text.matches('H').count(), 2 + 1, "two atoms and the legend: {lines:#?}");
+    assert_eq!(
+        text.matches('H').count(),
+        2 + 1,
+        "two atoms and the legend: {lines:#?}"
+    );
     assert!(!text.contains('.'), "no edges: {lines:#?}");
-    assert!(lines[15].contains("O 1") && lines[15].contains("H 2"), "{lines:#?}");
+    assert!(
+        lines[15].contains("O 1") && lines[15].contains("H 2"),
+        "{lines:#?}"
+    );
     assert!(lines[15].contains("3 drawn"), "{lines:#?}");
 }
 
@@ -115,7 +135,7 @@ fn a_molecule_is_its_atoms_alone() {
 fn a_crystal_is_not_drawn_as_its_mirror_image() {
     // Along c: a to the right, b up, and the atom at a quarter of each between them.
     let atoms = [("Fe", [1.0, 0.0, 2.0]), ("O", [0.0, 1.0, 2.0])];
-    let one = crystal(cube(4.0), [true; 3], &atoms);
+    let one = crystal(Some(cube(4.0)), [true; 3], &atoms);
     let lines = drawn(&one, &along(&one, 2), (50, 24), true);
     let (a, b) = (place(&lines, "a"), place(&lines, "b"));
     let ((ax, ay), (bx, by)) = (a.expect("a"), b.expect("b"));
@@ -125,7 +145,9 @@ fn a_crystal_is_not_drawn_as_its_mirror_image() {
     // The one along a is lower and farther right than the one along b.
     let lowest = |symbol: &str| {
         let rows = lines[..23].iter().enumerate();
-        rows.filter(|(_, line)| line.contains(symbol)).map(|(y, _)| y).max()
+        rows.filter(|(_, line)| line.contains(symbol))
+            .map(|(y, _)| y)
+            .max()
     };
     assert!(lowest("Fe") > lowest("O"), "{lines:#?}");
 }
@@ -133,14 +155,17 @@ fn a_crystal_is_not_drawn_as_its_mirror_image() {
 #[test]
 fn what_is_nearer_hides_what_is_behind_it_as_a_whole() {
     let atoms = [("Co", [2.0, 2.0, 1.0]), ("O", [2.0, 2.0, 3.0])];
-    let one = crystal(cube(4.0), [true; 3], &atoms);
+    let one = crystal(Some(cube(4.0)), [true; 3], &atoms);
     let top = drawn(&one, &along(&one, 2), (50, 24), true);
     let drawing = top[..23].concat();
     assert!(drawing.contains('O') && !drawing.contains('C'), "{top:#?}");
     assert!(top[23].contains("1 drawn, 1 behind others"), "{top:#?}");
     // From the side both are seen.
     let side = drawn(&one, &along(&one, 0), (50, 24), true);
-    assert!(side[23].contains("2 drawn") && !side[23].contains("behind"), "{side:#?}");
+    assert!(
+        side[23].contains("2 drawn") && !side[23].contains("behind"),
+        "{side:#?}"
+    );
 }
 
 #[test]
@@ -153,7 +178,10 @@ fn edges_are_braille_or_dots_and_axes_have_names() {
     assert!(ascii[..23].concat().matches('.').count() > 20, "{ascii:#?}");
     let unicode = drawn(&rock_salt(), &View::default(), (50, 24), false);
     let braille = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
-    assert!(unicode.concat().chars().filter(|c| braille(*c)).count() > 20, "{unicode:#?}");
+    assert!(
+        unicode.concat().chars().filter(|c| braille(*c)).count() > 20,
+        "{unicode:#?}"
+    );
 }
 
 #[test]
@@ -188,10 +216,18 @@ fn odd_cells_and_windows_draw_something_or_nothing() {
     let odd = [
         Crystal::default(),
         crystal(flat, [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
-        crystal(cube(f64::NAN), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
-        crystal(cube(1e300), [true; 3], &[("Si", [1e300, f64::INFINITY, 0.0])]),
-        crystal(cube(0.0), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
-        crystal(cube(4.0), [true; 3], &[("", [1.0; 3]), ("晶", [2.0; 3])]),
+        crystal(Some(cube(f64::NAN)), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
+        crystal(
+            Some(cube(1e300)),
+            [true; 3],
+            &[("Si", [1e300, f64::INFINITY, 0.0])],
+        ),
+        crystal(Some(cube(0.0)), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
+        crystal(
+            Some(cube(4.0)),
+            [true; 3],
+            &[("", [1.0; 3]), ("晶", [2.0; 3])],
+        ),
     ];
     for crystal in &odd {
         for size in [(0, 0), (1, 1), (16, 6), (80, 24)] {

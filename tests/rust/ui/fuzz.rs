@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::clusters::{cluster, clusters, report};
 use super::engines::{checked, reading, told_worker};
 use super::job::{detail, files};
-use super::materials::{self, deck, document, found, inspected, linted, providers};
+use super::materials::{self, deck, found, inspected, providers};
 use super::new_job::codes;
 use super::new_job_deck::{codes as decks, discovered, dry_run};
 use super::queue::queue;
@@ -152,9 +152,12 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         "codes.list" if numbers.below(2) == 0 => decks(),
         "codes.list" => codes(),
         "rpc.discover" => discovered(),
-        "codes.lint" => json!({"data": [{
-            "line": numbers.below(60), "column": numbers.below(3), "message": words(numbers),
-            "severity": ["error", "warning", "?"][numbers.below(3)], "code": "x"}]}),
+        "codes.lint" => {
+            let severity = ["error", "warning", "?"][numbers.below(3)];
+            json!({"data": [{
+                "line": numbers.below(60), "column": numbers.below(3), "message": words(numbers),
+                "severity": severity, "code": "x"}]})
+        }
         "clusters.list" => clusters(),
         "clusters.test" => json!({"data": report(&json!({"noise": [words(numbers)]}))}),
         "clusters.create" | "clusters.update" => {
@@ -164,13 +167,14 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         "materials.search" => {
             let odd = json!({"formula": words(numbers), "generatable": numbers.below(2) == 0});
             let rows = [found("embedded", "A1", &json!({})), found("cod", "x", &odd)];
-            materials::answer(["embedded", "cod", "?"][numbers.below(3)],
-                              ["ok", "timeout", "?"][numbers.below(3)], &rows)
+            materials::answer(
+                ["embedded", "cod", "?"][numbers.below(3)],
+                ["ok", "timeout", "?"][numbers.below(3)],
+                &rows,
+            )
         }
         "materials.inspect" => odd_cell(numbers),
         "materials.generate_d12" => deck(),
-        "codes.lint" => linted(),
-        "rpc.discover" => document(),
         "slurm.queue" => queue(),
         "slurm.cancel" | "slurm.release" => {
             let outcome = ["asked", "not_done", "?"][numbers.below(3)];
@@ -196,7 +200,13 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
 fn odd_cell(numbers: &mut Numbers) -> Value {
     let mut found = inspected();
     let atoms = &mut found["data"]["atoms"];
-    let odd = [json!(1e300), json!(-1e-300), json!(null), json!(0.0), json!(4.2)];
+    let odd = [
+        json!(1e300),
+        json!(-1e-300),
+        json!(null),
+        json!(0.0),
+        json!(4.2),
+    ];
     match numbers.below(4) {
         0 => atoms["lattice_angstrom"] = json!(null),
         1 => atoms["lattice_angstrom"][numbers.below(3)][0] = numbers.pick(&odd).clone(),

@@ -17,7 +17,11 @@ pub fn providers() -> Value {
         json!({"name": name, "title": name, "kind": "embedded", "network": network,
                "usable": usable, "reason": if usable { Value::Null } else { json!("no key is set") }})
     };
-    let rows = [row("embedded", false, true), row("cod", true, true), row("mp", true, false)];
+    let rows = [
+        row("embedded", false, true),
+        row("cod", true, true),
+        row("mp", true, false),
+    ];
     json!({"status": "ok", "data": rows, "meta": {"total": 3}})
 }
 
@@ -54,7 +58,12 @@ pub fn inspected() -> Value {
     let mut symbols = Vec::new();
     let mut positions = Vec::new();
     for (symbol, shift) in [("Mg", 0.0), ("O", 2.1)] {
-        for at in [[0.0, 0.0, 0.0], [0.0, 2.1, 2.1], [2.1, 0.0, 2.1], [2.1, 2.1, 0.0]] {
+        for at in [
+            [0.0, 0.0, 0.0],
+            [0.0, 2.1, 2.1],
+            [2.1, 0.0, 2.1],
+            [2.1, 2.1, 0.0],
+        ] {
             symbols.push(symbol);
             positions.push([at[0] + shift, at[1], at[2]]);
         }
@@ -240,7 +249,10 @@ fn each_provider_is_asked_alone_and_told_as_it_answers() {
     searching(&mut ui);
     ui.clock(3.0);
     let text = ui.picture(SIZE);
-    assert!(text.contains("embedded 3s") && text.contains("cod 3s"), "{text}");
+    assert!(
+        text.contains("embedded 3s") && text.contains("cod 3s"),
+        "{text}"
+    );
     assert!(text.contains("mp: no key is set"), "{text}");
     let rows = [found("embedded", "A1", &json!({}))];
     let params = ui.answer("materials.search", Ok(answer("embedded", "ok", &rows)));
@@ -250,13 +262,19 @@ fn each_provider_is_asked_alone_and_told_as_it_answers() {
     );
     let text = ui.picture(SIZE);
     assert!(text.contains("embedded 1 in 12 ms"), "{text}");
-    assert!(text.contains("Fm-3m (225)"), "the row is there before the others answer: {text}");
+    assert!(
+        text.contains("Fm-3m (225)"),
+        "the row is there before the others answer: {text}"
+    );
     assert!(text.contains("cod 3s"), "{text}");
     let params = ui.answer("materials.search", Ok(answer("cod", "timeout", &[])));
     assert_eq!(params["providers"], json!(["cod"]));
     let text = ui.picture(SIZE);
     assert!(text.contains("cod: timeout, 10.0 s"), "{text}");
-    assert!(ui.asked("materials.search").is_none(), "one list needs no joining");
+    assert!(
+        ui.asked("materials.search").is_none(),
+        "one list needs no joining"
+    );
 }
 
 #[test]
@@ -264,7 +282,10 @@ fn equal_structures_of_two_providers_are_joined_once_all_have_answered() {
     let mut ui = Ui::new(SIZE);
     searching(&mut ui);
     let rows = |name| [found(name, "1", &json!({}))];
-    ui.answer("materials.search", Ok(answer("embedded", "ok", &rows("embedded"))));
+    ui.answer(
+        "materials.search",
+        Ok(answer("embedded", "ok", &rows("embedded"))),
+    );
     ui.answer("materials.search", Ok(answer("cod", "ok", &rows("cod"))));
     assert!(ui.picture(SIZE).contains("Materials 2"));
     let mut both = found("embedded", "1", &json!({}));
@@ -305,7 +326,10 @@ fn escape_leaves_what_was_looked_for() {
     ui.type_text("x");
     ui.keys(&["esc"]);
     let text = ui.picture(SIZE);
-    assert!(text.contains("search  MgO") && !text.contains("MgOx"), "{text}");
+    assert!(
+        text.contains("search  MgO") && !text.contains("MgOx"),
+        "{text}"
+    );
     assert!(text.contains("periclase"), "{text}");
 }
 
@@ -315,7 +339,18 @@ fn a_cell_is_turned_by_keys() {
     gone_into(&mut ui);
     let mut before = ui.picture(SIZE);
     assert!(before.contains("conventional cell"), "{before}");
-    for key in [">", "<", "}", "{", "V", "X", "+", "minus", "shift-left", "shift-up"] {
+    for key in [
+        ">",
+        "<",
+        "}",
+        "{",
+        "V",
+        "X",
+        "+",
+        "minus",
+        "shift-left",
+        "shift-up",
+    ] {
         ui.keys(&[key]);
         let after = ui.picture(SIZE);
         assert_ne!(before, after, "{key}");
@@ -327,7 +362,10 @@ fn a_cell_is_turned_by_keys() {
     let params = ui.answer("materials.inspect", Ok(inspected()));
     assert_eq!(params["atoms"], "as_given");
     ui.keys(&["B"]);
-    assert!(ui.asked("materials.inspect").is_none(), "it is known already");
+    assert!(
+        ui.asked("materials.inspect").is_none(),
+        "it is known already"
+    );
 }
 
 #[test]
@@ -335,7 +373,12 @@ fn the_symmetry_is_told_with_its_tolerance_and_what_a_tenth_of_it_changes() {
     let mut ui = Ui::new(SIZE);
     gone_into(&mut ui);
     let text = ui.picture(SIZE);
-    for words in ["Fm-3m (225)", "0.01 Å", "I4/mmm (139) at a tenth", "a warning of the"] {
+    for words in [
+        "Fm-3m (225)",
+        "0.01 Å",
+        "I4/mmm (139) at a tenth",
+        "a warning of the",
+    ] {
         assert!(text.contains(words), "{words} in\n{text}");
     }
 }
@@ -363,7 +406,10 @@ fn a_disordered_structure_has_no_deck_and_says_why() {
     for key in ["b", "a"] {
         ui.keys(&[key]);
         let text = ui.picture(SIZE);
-        assert!(text.contains("FeNi cannot be used: Fe 0.64 / Ni 0.36"), "{text}");
+        assert!(
+            text.contains("FeNi cannot be used: Fe 0.64 / Ni 0.36"),
+            "{text}"
+        );
         assert!(ui.asked("materials.generate_d12").is_none());
         ui.clock(60.0);
     }
@@ -430,7 +476,12 @@ fn a_deck_is_saved_where_it_is_typed() {
     assert!(ui.picture(SIZE).contains("MgO.d12"));
     ui.keys(&["enter"]);
     let written = ui.effects.iter().find_map(|effect| match effect {
-        Effect::WriteText { path, text, replace, .. } => Some((path.clone(), text.clone(), *replace)),
+        Effect::WriteText {
+            path,
+            text,
+            replace,
+            ..
+        } => Some((path.clone(), text.clone(), *replace)),
         _ => None,
     });
     let (path, text, replace) = written.expect("a file is written");

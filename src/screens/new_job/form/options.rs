@@ -25,8 +25,9 @@ impl Form {
 
     fn would_write(&self, code: &str) -> bool {
         let Some(file) = &self.file else { return false };
+        let kinds = [submission::Kind::Structure, submission::Kind::Material];
         code == WRITER
-            && file.kind == submission::Kind::Structure
+            && kinds.contains(&file.kind)
             && submission::decks(code, std::slice::from_ref(file)).is_empty()
     }
 
@@ -34,6 +35,13 @@ impl Form {
     #[must_use]
     pub fn wants_options(&self) -> bool {
         self.options.is_none() && self.writes_deck()
+    }
+
+    /// Whether there are fields for the options of a deck.
+    #[must_use]
+    pub fn has_options(&self) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| field.key.starts_with(BEFORE))
     }
 
     /// The schema of the options of a deck has come.

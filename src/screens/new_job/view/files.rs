@@ -3,8 +3,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::screens::new_job::files::Files;
 use crate::screens::ViewCx;
+use crate::screens::new_job::files::Files;
 use crate::theme::Role;
 use crate::widgets::{scrollbar, text};
 
