@@ -40,12 +40,14 @@ mod session;
 mod show;
 mod submit;
 mod table;
+mod templates;
 mod text;
 mod ui;
 mod usage;
 mod wait;
 mod watch;
 mod wording;
+mod writing;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -119,6 +121,8 @@ pub enum Command {
     D12(Box<d12::Args>),
     /// Find what is wrong with an input of a code
     Lint(lint::Args),
+    /// Inputs and job scripts with places to fill in: list, fill in, save your own
+    Templates(Box<templates::Args>),
     /// Remove ended jobs from the list
     Delete(delete::Args),
     /// List the files of a job
@@ -183,6 +187,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Convert(args) => convert::run(session, &args),
         Command::D12(args) => d12::run(session, &args),
         Command::Lint(args) => lint::run(session, &args),
+        Command::Templates(args) => templates::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),
         Command::Cat(args) => cat::run(session, &args),

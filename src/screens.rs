@@ -63,6 +63,7 @@ pub mod materials;
 pub mod new_job;
 pub mod queue;
 pub mod save;
+pub mod templates;
 pub mod units;
 pub mod wording;
 
@@ -94,6 +95,8 @@ pub enum ScreenId {
     Queue,
     /// Structures that are looked for.
     Materials,
+    /// Texts with places to fill in.
+    Templates,
     /// The force engines.
     Engines,
     /// The machines that jobs can be sent to.
@@ -164,6 +167,13 @@ pub const SPECS: &[Spec] = &[
         make: |_| Box::<materials::Materials>::default(),
     },
     Spec {
+        id: ScreenId::Templates,
+        title: "Templates",
+        place: Place::Tab(5),
+        opened_by: None,
+        make: |_| Box::<templates::Templates>::default(),
+    },
+    Spec {
         id: ScreenId::Engines,
         title: "Engines",
         place: Place::Tab(6),
@@ -195,7 +205,7 @@ pub struct Start {
     pub source: Source,
     /// The code; what the source tells, if absent.
     pub code: Option<String>,
-    /// Parameters of the code.
+    /// Parameters of the code; of the template, where the source is one.
     pub inputs: Map<String, Value>,
 }
 

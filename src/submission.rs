@@ -47,7 +47,7 @@ pub struct Source {
     /// Its name in the job's directory.
     pub name: String,
     /// Where it is, as the daemon can use it, which has another current directory; what the daemon
-    /// calls it where it is a [`Kind::Material`].
+    /// calls it where it is a [`Kind::Material`] or a [`Kind::Template`].
     pub path: String,
     /// What it is.
     pub kind: Kind,
@@ -101,6 +101,10 @@ pub fn parts(code: &str, sources: &[Source], inputs: Map<String, Value>) -> Part
         parts.inputs.entry("deck").or_insert_with(|| json!(deck));
     }
     for (index, source) in sources.iter().enumerate() {
+        // What comes of it are files of the daemon's.
+        if source.kind == Kind::Template {
+            continue;
+        }
         let first = index == 0;
         if source.kind == Kind::Material {
             parts.structure = Some(json!({"material": source.path}));

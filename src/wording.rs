@@ -48,6 +48,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("slurm.queue", "queue CLUSTER"),
     ("slurm.release", "queue release CLUSTER JOBID"),
     ("system.doctor", "doctor"),
+    ("templates.get", "templates show NAME"),
+    ("templates.list", "templates"),
+    ("templates.render", "templates render NAME"),
+    ("templates.save", "templates save NAME"),
     ("rpc.discover", "call rpc.discover"),
 ];
 

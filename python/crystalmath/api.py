@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.runners.host.runner import HostRunner
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.clusters import ClusterShells
+from crystalmath.runners.slurm.by_hand import batch_words
 from crystalmath.runners.slurm.examine import Examination
 from crystalmath.runners.slurm.runner import SlurmRunner
 from crystalmath.services.cluster_desk import ClusterDesk
@@ -63,6 +65,10 @@ from crystalmath.services.steps import Steps
 from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
+from crystalmath.services.template_inputs import SubmittedTemplates
+from crystalmath.services.template_makers import BatchJobs, CrystalDecks
+from crystalmath.services.template_rendering import Rendering
+from crystalmath.services.templates import TemplatesService
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
@@ -83,6 +89,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "slurm": SlurmService,
     "forces": ForcesService,
     "materials": MaterialsService,
+    "templates": TemplatesService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
@@ -193,10 +200,20 @@ class CrystalController:
             GENERATE,
             search=MaterialSearch(),
         )
+        rendering = Rendering(
+            server.run_worker,
+            str(settings.templates_dir),
+            {
+                "crystal_deck": CrystalDecks(self.materials.generate_d12),
+                "batch_job": BatchJobs(self._clusters, batch_words),
+            },
+            {**LINTERS, "bash": Linter(".sh", "crystalmath.templates.shell:lint_script")},
+        )
+        self.templates = TemplatesService(server.run_worker, rendering, settings.templates_dir)
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
-                desk=desk,
+                desk=replace(desk, templates=SubmittedTemplates(rendering)),
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,

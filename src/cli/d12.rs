@@ -8,7 +8,7 @@ use super::output::{Failure, Outcome};
 use super::params::{self, Given};
 use super::session::{self, Session};
 use super::wording::{Commands, speak_of};
-use crate::files;
+use super::writing;
 use crate::rpc::fit;
 use crate::rpc::types::{D12Report, D12Result, Reply};
 
@@ -158,20 +158,11 @@ fn generate(session: &Session, args: &Args) -> Outcome {
         return Ok(0);
     };
     let beside = made.gui.as_ref().map(|_| path.with_extension("gui"));
-    if !args.force
-        && let Some(there) = [Some(path), beside.as_ref()]
-            .into_iter()
-            .flatten()
-            .find(|p| p.exists())
-    {
-        return Err(Failure::usage(
-            format!("{} is there already", there.display()),
-            "give another name, or --force to replace it",
-        ));
-    }
-    write(path, &made.d12, args.force)?;
+    let both = [Some(path.as_path()), beside.as_deref()];
+    writing::check_free(both.into_iter().flatten(), args.force)?;
+    writing::write(path, &made.d12, args.force)?;
     if let (Some(gui), Some(beside)) = (&made.gui, &beside) {
-        write(beside, gui, args.force)?;
+        writing::write(beside, gui, args.force)?;
     }
     session.print(&raw, || summary(&made.report, path, beside.as_deref()))?;
     if !session.json() {
@@ -190,11 +181,6 @@ fn structure(args: &Args) -> Result<Value, Failure> {
     }
     given.text("format", args.format.as_ref());
     Ok(given.object())
-}
-
-fn write(path: &Path, text: &str, replace: bool) -> Result<(), Failure> {
-    files::write_text(path, text, replace)
-        .map_err(|error| Failure::Io(path.display().to_string(), error))
 }
 
 fn summary(report: &D12Report, path: &Path, beside: Option<&Path>) -> String {

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::engines::{Agreement, install};
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, ResourceArgs, key_value};
 use super::session::Session;
+use super::templates;
+use super::templates::values::key_text;
 use super::text;
 use super::wait::{self, WaitArgs};
 use crate::error::IpcError;
@@ -20,8 +22,14 @@ use crate::submission::{self, Kind, Source, kind_of};
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// A structure, a deck or a program, and the files it needs: what is run comes first
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "template", value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// A template that writes the input; a structure in the first place fills it in
+    #[arg(long, value_name = "TEMPLATE")]
+    pub template: Option<String>,
+    /// What the template is filled in with; repeat for more
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_text, requires = "template")]
+    pub filled: Vec<(String, String)>,
     /// Which code runs it; told by the first file when left out
     #[arg(long, value_name = "CODE")]
     pub code: Option<String>,
@@ -64,7 +72,10 @@ pub struct Args {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
-    let mut given = submission(args)?;
+    let mut given = match &args.template {
+        Some(name) => from_template(session, args, name)?,
+        None => submission(args)?,
+    };
     given.put("context", Some(params::own_context()));
     given.put("client_token", Some(params::client_token().into()));
     let submission = given.object();
@@ -107,6 +118,45 @@ pub(super) fn accepted(job: &JobSummary, verb: &str, repeated: bool) -> String {
     )
 }
 
+/// The same where a template writes the input: the code is the template's.
+fn from_template(session: &Session, args: &Args, name: &str) -> Result<Given, Failure> {
+    let template = templates::get(session, name)?;
+    let Some(code) = template.code.as_ref().or(args.code.as_ref()) else {
+        return Err(Failure::usage(
+            format!("{name} writes no input of a code"),
+            format!("write it with: crystalmath templates render {name} -o FILE"),
+        ));
+    };
+    let (structure, files) = match args.files.split_first() {
+        Some((first, rest)) if templates::is_structure(first) => (Some(first.as_path()), rest),
+        _ => (None, args.files.as_slice()),
+    };
+    let filled = templates::values::values(&template, structure, &args.filled)?;
+    let named = || {
+        structure.map_or_else(
+            || name.replace('/', " "),
+            |path| submission::name_of(path, name.rsplit('/').next()),
+        )
+    };
+    let mut given = Given::default();
+    given.text("name", Some(&args.name.clone().unwrap_or_else(named)));
+    given.text("code", Some(code));
+    given.text("template", Some(&name.to_owned()));
+    given.put("template_parameters", Some(Value::Object(filled)));
+    let inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let beside: Vec<Value> = sources(files)?
+        .into_iter()
+        .map(|file| json!({"path": file.name, "source": file.path}))
+        .collect();
+    given.list("files", &beside);
+    given.put(
+        "inputs",
+        (!inputs.is_empty()).then_some(Value::Object(inputs)),
+    );
+    rest_of(args, &mut given);
+    Ok(given)
+}
+
 /// The params of the submission, without what makes each one unique.
 fn submission(args: &Args) -> Result<Given, Failure> {
     let sources = sources(&args.files)?;
@@ -132,6 +182,12 @@ fn submission(args: &Args) -> Result<Given, Failure> {
         "inputs",
         (!parts.inputs.is_empty()).then_some(Value::Object(parts.inputs)),
     );
+    rest_of(args, &mut given);
+    Ok(given)
+}
+
+/// What stands in a submission whatever its input is.
+fn rest_of(args: &Args, given: &mut Given) {
     given.text("task", args.task.as_ref());
     given.text("engine", args.engine.as_ref());
     given.text("model", args.model.as_ref());
@@ -140,7 +196,6 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     given.list("after", &args.after);
     given.list("tags", &args.tags);
     given.put("dry_run", args.dry_run.then_some(Value::Bool(true)));
-    Ok(given)
 }
 
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {

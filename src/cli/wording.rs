@@ -7,6 +7,7 @@ use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 use arguments::{
     ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS,
+    TEMPLATE_ARGUMENTS,
 };
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
@@ -25,6 +26,8 @@ pub enum Commands {
     NewCluster,
     /// The one that writes decks.
     Decks,
+    /// Those about templates.
+    Templates,
 }
 
 impl Commands {
@@ -38,6 +41,7 @@ impl Commands {
                 filled_by(STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
             Self::Decks => deck_argument(field),
+            Self::Templates => template_argument(field),
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
@@ -51,6 +55,10 @@ fn job_argument(field: &str) -> Option<String> {
     if let Some(parameter) = field.strip_prefix("inputs.") {
         let name = parameter.split('.').next().unwrap_or(parameter);
         return Some(format!("--param {name}"));
+    }
+    if let Some(parameter) = field.strip_prefix("template_parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--set {name}"));
     }
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
@@ -66,6 +74,14 @@ fn engine_argument(field: &str) -> Option<String> {
         ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
         (argument, _) => Some(argument.to_owned()),
     }
+}
+
+fn template_argument(field: &str) -> Option<String> {
+    if let Some(parameter) = field.strip_prefix("parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--param {name}"));
+    }
+    filled_by(TEMPLATE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
 }
 
 /// What has no flag of its own is given as JSON.

@@ -216,6 +216,7 @@ actions! {
     Screen1 "screen-1" "screen 1" Move Everywhere ["1"]; "To the jobs.";
     Screen2 "screen-2" "screen 2" Move Everywhere ["2"]; "To the queues of the clusters.";
     Screen4 "screen-4" "screen 4" Move Everywhere ["4"]; "To the materials.";
+    Screen5 "screen-5" "screen 5" Move Everywhere ["5"]; "To the templates.";
     Screen6 "screen-6" "screen 6" Move Everywhere ["6"]; "To the engines.";
     Screen7 "screen-7" "screen 7" Move Everywhere ["7"]; "To the clusters.";
     Back "back" "back" Program Everywhere ["esc"];
@@ -260,6 +261,7 @@ impl Action {
             Self::Screen1 => Some(1),
             Self::Screen2 => Some(2),
             Self::Screen4 => Some(4),
+            Self::Screen5 => Some(5),
             Self::Screen6 => Some(6),
             Self::Screen7 => Some(7),
             _ => None,

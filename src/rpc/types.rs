@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "37e87abc1ce3e248e27d11a43ab9a2aad0f97c2e4aa9f7856a0a8e663abd7320";
+pub const SCHEMA_SHA256: &str = "20e9ec612dbc32105ff15c73c27c73bf476ecaf189c8c6a2c2b29008cca70d45";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -625,25 +625,32 @@ pub const METHODS: &[MethodInfo] = &[
         "Add up the disk space of the jobs, and their core-hours by cluster.",
     ),
     MethodInfo::new(
+        "templates.get",
+        30.0,
+        true,
+        false,
+        "Show one template with its text.",
+    ),
+    MethodInfo::new(
         "templates.list",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List the templates with their parameters, your own ones among them.",
     ),
     MethodInfo::new(
         "templates.render",
-        30.0,
-        false,
+        120.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Fill in a template and return the files that it gives; nothing is stored.",
     ),
     MethodInfo::new(
         "templates.save",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Save a template in your own folder: a text, or another template with other defaults.",
     ),
     MethodInfo::new(
         "workflows.available",
@@ -1055,14 +1062,6 @@ words! {
 }
 
 words! {
-    /// Words of `origin` of [`EngineInfo`].
-    EngineInfoOrigin {
-        Shipped = "shipped",
-        User = "user",
-    }
-}
-
-words! {
     /// Words of `consent` of [`EngineModel`].
     EngineModelConsent {
         NotNeeded = "not_needed",
@@ -1210,6 +1209,14 @@ words! {
 }
 
 words! {
+    /// Words of `origin` of [`SaveTemplateParams`].
+    Origin {
+        Shipped = "shipped",
+        User = "user",
+    }
+}
+
+words! {
     /// Words of `properties` of [`EvaluateParams`].
     PropertyName {
         Energy = "energy",
@@ -1303,6 +1310,14 @@ words! {
 }
 
 words! {
+    /// Words of `severity` of [`RenderedFinding`].
+    RenderedFindingSeverity {
+        Error = "error",
+        Warning = "warning",
+    }
+}
+
+words! {
     /// Words of `outcome` of [`SchedulerOutcome`].
     SchedulerOutcomeOutcome {
         Asked = "asked",
@@ -1377,6 +1392,14 @@ words! {
     SymmetryFoundKind {
         Space = "space",
         Layer = "layer",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`TemplateUsed`].
+    TemplateKind {
+        Input = "input",
+        JobScript = "job_script",
     }
 }
 
@@ -2409,7 +2432,7 @@ pub struct EngineInfo {
     /// Used where no engine is named.
     pub default: bool,
     /// Who declares it.
-    pub origin: EngineInfoOrigin,
+    pub origin: Origin,
     /// Whether it can be used now.
     pub installed: bool,
     /// Why not.
@@ -2886,6 +2909,17 @@ pub struct GetMaterialParams {
     /// Ask the provider even if it is kept here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh: Option<bool>,
+}
+
+/// One template.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GetTemplateParams {
+    /// See `templates.list`.
+    pub id: String,
+    /// Your own one, if there is one, else that of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// A space group or layer group.
@@ -3480,6 +3514,15 @@ pub struct ListParams {
     /// `meta.rev` of the last answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_rev: Option<i64>,
+}
+
+/// Which templates.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListTemplatesParams {
+    /// Only those of this code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 /// An output of a running job has another size; read on with `jobs.log` by offset.
@@ -4118,6 +4161,66 @@ pub struct Removed {
     pub name: String,
 }
 
+/// A template and what it is filled in with.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderParams {
+    /// See `templates.list`.
+    pub id: String,
+    /// By name; the rest has the defaults of the template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Map<String, Value>>,
+    /// Your own one, if there is one, else that of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// The files that a template gives.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderResult {
+    /// In the order of the template.
+    pub files: Vec<RenderedFile>,
+    /// What to look at first; also what the linter says, with file and line.
+    pub warnings: Vec<String>,
+    /// What the linter says, for marks in the text.
+    pub findings: Vec<RenderedFinding>,
+    /// What it was filled in with, defaults among them.
+    pub parameters: Map<String, Value>,
+    /// Which template it was.
+    pub template: TemplateUsed,
+}
+
+/// Member `files` of [`RenderResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderedFile {
+    /// Its name, relative to the job directory.
+    pub path: String,
+    /// Its text.
+    pub content: String,
+}
+
+/// Something to say about one line of a rendered file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderedFinding {
+    /// Counted from 1.
+    pub line: i64,
+    /// Counted from 1.
+    pub column: i64,
+    /// `error`: it cannot run, or would compute something else.
+    pub severity: RenderedFindingSeverity,
+    /// Short name of the rule.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead; empty when there is no telling.
+    pub hint: String,
+    /// Which of the files.
+    pub path: String,
+}
+
 /// What differs from the first submission; what is left out stays.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4261,6 +4364,46 @@ pub struct ResourcesParams {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Resync {}
+
+/// A template for your own folder: a text, or another template with other defaults.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SaveTemplateParams {
+    /// Its name; `folder/name` makes the folder.
+    pub id: String,
+    /// The file: front matter and body. Its `id` must be this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The template to take over, with `parameters` as defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Which one, where `source` is two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Of the new one, with `source`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The new defaults by name, with `source`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Map<String, Value>>,
+    /// Replace a template that is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replace: Option<bool>,
+}
+
+/// What was saved.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SaveTemplateResult {
+    /// What it is now.
+    pub template: TemplateRow,
+    /// Its file.
+    pub path: String,
+    /// Whether it took the place of another.
+    pub replaced: bool,
+    /// What does not work yet, like defaults that do not fit.
+    pub warnings: Vec<String>,
+}
 
 /// The scheduler's own words, beside our state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -4724,9 +4867,12 @@ pub struct SubmitParams {
     /// Files the job needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<FileIn>>,
-    /// A template to render as input.
+    /// A template, whose files are added to `files`: see `templates.list`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
+    /// What it is filled in with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template_parameters: Option<Map<String, Value>>,
     /// How it is run; if absent the cluster's kind, and `local` without a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runner: Option<SubmitParamsRunner>,
@@ -4900,6 +5046,90 @@ pub struct TaskView {
     pub cpu_s: Option<f64>,
     /// Its folder, relative to the job directory.
     pub directory: String,
+}
+
+/// Why a template cannot be used.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateProblem {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub hint: Option<String>,
+    /// Of the template, from 1.
+    pub line: Option<i64>,
+}
+
+/// A template, or a file that was meant to be one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateRow {
+    /// Its name: the place of its file below the folder of templates.
+    pub id: String,
+    /// For people; the id where the template cannot be read.
+    pub title: String,
+    /// Whose input it writes; null for job scripts.
+    pub code: Option<String>,
+    /// What it writes; null where the template cannot be read.
+    pub kind: Option<TemplateKind>,
+    /// Rises with every change of it.
+    pub version: Option<i64>,
+    /// What it is for.
+    pub description: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// JSON schema of `parameters`, in the order of the template. Beside the words of JSON schema a
+    /// parameter has `x-type` (string, text, int, float, bool, choice, structure or file) and may
+    /// have `x-unit`.
+    pub parameters: Map<String, Value>,
+    /// Names of the files that it writes, as it has them.
+    pub renders: Vec<String>,
+    /// What checks the files that it writes.
+    pub lint: Option<String>,
+    /// Of the program, or of your own folder.
+    pub origin: Origin,
+    /// One of your own has the same id and is used; this one with `origin` only.
+    pub shadowed: bool,
+    /// Why it cannot be used; null where it can.
+    pub problem: Option<TemplateProblem>,
+}
+
+/// A template with its text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateSource {
+    /// What it is.
+    pub template: TemplateRow,
+    /// The file: front matter and body.
+    pub text: String,
+}
+
+/// Which template it was.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateUsed {
+    /// Its name.
+    pub id: String,
+    /// Its version.
+    pub version: i64,
+    /// Whose input it writes; null for job scripts.
+    pub code: Option<String>,
+    /// What it writes.
+    pub kind: TemplateKind,
+    /// Of the program, or of your own folder.
+    pub origin: Origin,
+    /// Of its file.
+    pub sha256: String,
+}
+
+/// What stands beside the rows of `templates.list`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplatesMeta {
+    /// Number of rows.
+    pub total: i64,
+    /// Your own folder of templates; it need not exist.
+    pub folder: String,
 }
 
 /// Params of `events.unsubscribe`.
@@ -5714,6 +5944,44 @@ pub mod calls {
         type Params = NoParams;
         type Reply = Reply<UsageResult>;
     }
+
+    /// `templates.get`: Show one template with its text.
+    pub enum TemplatesGet {}
+
+    impl Call for TemplatesGet {
+        const METHOD: &'static str = "templates.get";
+        type Params = GetTemplateParams;
+        type Reply = Reply<TemplateSource>;
+    }
+
+    /// `templates.list`: List the templates with their parameters, your own ones among them.
+    pub enum TemplatesList {}
+
+    impl Call for TemplatesList {
+        const METHOD: &'static str = "templates.list";
+        type Params = ListTemplatesParams;
+        type Reply = Page<TemplateRow, TemplatesMeta>;
+    }
+
+    /// `templates.render`: Fill in a template and return the files that it gives; nothing is
+    /// stored.
+    pub enum TemplatesRender {}
+
+    impl Call for TemplatesRender {
+        const METHOD: &'static str = "templates.render";
+        type Params = RenderParams;
+        type Reply = Reply<RenderResult>;
+    }
+
+    /// `templates.save`: Save a template in your own folder: a text, or another template with other
+    /// defaults.
+    pub enum TemplatesSave {}
+
+    impl Call for TemplatesSave {
+        const METHOD: &'static str = "templates.save";
+        type Params = SaveTemplateParams;
+        type Reply = Reply<SaveTemplateResult>;
+    }
 }
 
 /// Does something for every method that is built; see [`every_call`].
@@ -5784,4 +6052,8 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::SystemShutdown>();
     visitor.visit::<calls::SystemStatus>();
     visitor.visit::<calls::SystemUsage>();
+    visitor.visit::<calls::TemplatesGet>();
+    visitor.visit::<calls::TemplatesList>();
+    visitor.visit::<calls::TemplatesRender>();
+    visitor.visit::<calls::TemplatesSave>();
 }

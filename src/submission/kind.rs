@@ -24,6 +24,8 @@ pub enum Kind {
     Structure,
     /// A structure that the daemon has or finds, called `provider:id` instead of a path.
     Material,
+    /// A template that the daemon fills in, called by its id instead of a path.
+    Template,
     /// A deck of pw.x.
     Deck,
     /// A deck of CRYSTAL or of its properties, by the name that its users give it.

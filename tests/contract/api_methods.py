@@ -24,7 +24,7 @@ API_TABLE: Final[dict[str, tuple[str, ...]]] = {
     ),
     "codes": ("read_output", "lint", "list"),
     "materials": ("get", "providers", "import", "convert", "inspect", "generate_inputs"),
-    "templates": ("save",),
+    "templates": ("get", "save"),
     "clusters": ("accept_host_key", "login"),
     "slurm": ("release",),
     "workflows": (

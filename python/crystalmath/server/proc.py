@@ -31,6 +31,11 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.structures.convert:convert_structure",
         "crystalmath.codes.crystal.generate.deck:generate_deck",
         "crystalmath.codes.crystal.lint.lint:lint_source",
+        "crystalmath.templates.shelf:list_templates",
+        "crystalmath.templates.shelf:get_template",
+        "crystalmath.templates.render:render_template",
+        "crystalmath.templates.saving:save_template",
+        "crystalmath.templates.shell:lint_script",
     }
 )
 """What a worker may be asked to run, as ``module:function``."""

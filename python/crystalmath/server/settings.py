@@ -140,6 +140,11 @@ class Settings:
         return self.config_path.parent / "engines"
 
     @property
+    def templates_dir(self) -> Path:
+        """Directory of the user's own templates."""
+        return self.config_path.parent / "templates"
+
+    @property
     def log_path(self) -> Path:
         """The log file."""
         return self.log_dir / "server.log"

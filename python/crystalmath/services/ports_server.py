@@ -46,6 +46,10 @@ class ControllerSettings(Protocol):
         """Directory of the user's own declarations of engines."""
 
     @property
+    def templates_dir(self) -> Path:
+        """Directory of the user's own templates."""
+
+    @property
     def forces_limits(self) -> PoolLimits:
         """Limits of the force workers."""
 

@@ -42,7 +42,21 @@ pub(super) const ARGUMENTS: &[(&str, &str)] = &[
     ("tags", "--tag"),
     ("tail", "--tail"),
     ("task", "--task"),
+    ("template", "--template"),
+    ("template_parameters", "--set"),
     ("text", "PATH"),
+];
+
+/// The same for the commands about templates.
+pub(super) const TEMPLATE_ARGUMENTS: &[(&str, &str)] = &[
+    ("code", "--code"),
+    ("id", "NAME"),
+    ("origin", "--origin"),
+    ("parameters", "--param"),
+    ("replace", "--replace"),
+    ("source", "--from"),
+    ("text", "FILE"),
+    ("title", "--title"),
 ];
 
 /// The same for the command that writes decks; options that are not here are given as JSON.

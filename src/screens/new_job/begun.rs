@@ -1,11 +1,11 @@
 //! A new job that another screen begins, with what it has already.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::form::CODE;
 use super::{NewJob, Step};
 use crate::screens::{Cx, Start};
-use crate::submission::code_for;
+use crate::submission::{Kind, code_for};
 
 impl NewJob {
     /// Begin with what another screen has; whatever stood here before gives way.
@@ -18,6 +18,11 @@ impl NewJob {
             self.form.choose(CODE, code);
         }
         self.begun.clone_from(&start.inputs);
+        self.form.template = match start.source.kind {
+            Kind::Template => std::mem::take(&mut self.begun),
+            _ => Map::new(),
+        };
+        self.forget_deck();
         self.fill_begun();
         self.step = Step::Form;
         self.editing = None;

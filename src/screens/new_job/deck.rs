@@ -50,12 +50,23 @@ impl Form {
         let file = self.file.as_ref()?;
         (self.text(CODE) == CRYSTAL && file.kind == Kind::CrystalDeck).then_some(file)
     }
+
+    /// The template that is filled in, if it is one.
+    pub(super) fn template_id(&self) -> Option<&str> {
+        let file = self.file.as_ref()?;
+        (file.kind == Kind::Template).then_some(file.path.as_str())
+    }
+
+    /// Whether the daemon makes the deck, of a structure or of a template.
+    fn gets_deck(&self) -> bool {
+        self.writes_deck() || (self.text(CODE) == CRYSTAL && self.template_id().is_some())
+    }
 }
 
 impl NewJob {
     /// Whether the job has a deck of CRYSTAL, or gets one.
     pub(super) fn has_deck(&self) -> bool {
-        self.form.deck_file().is_some() || self.form.writes_deck()
+        self.form.deck_file().is_some() || self.form.gets_deck()
     }
 
     /// Whether what is shown belongs to what is written in the form.
@@ -63,7 +74,7 @@ impl NewJob {
         let deck = &self.deck;
         !deck.shown.is_empty()
             && deck.missing.is_none()
-            && (!self.form.writes_deck() || deck.written_for == self.version)
+            && (!self.form.gets_deck() || deck.written_for == self.version)
     }
 
     pub(super) fn forget_deck(&mut self) {
@@ -128,7 +139,7 @@ impl NewJob {
 
     /// The form was checked: the deck of the dry run, or the same one without a program to run it.
     pub(super) fn find_deck(&mut self, error: Option<&IpcError>, cx: &mut Cx<'_>) {
-        if !self.form.writes_deck() {
+        if !self.form.gets_deck() {
             return;
         }
         if let Some(dry) = &self.dry {
@@ -146,7 +157,8 @@ impl NewJob {
             let begins = |name: &str| field == name || field.starts_with(&format!("{name}."));
             begins("structure") || begins("inputs.options")
         };
-        if error.is_some_and(|error| fields_of(error).any(about_deck)) {
+        let is_template = self.form.template_id().is_some();
+        if is_template || error.is_some_and(|error| fields_of(error).any(about_deck)) {
             self.deck.missing = Some("to be seen when everything is right".into());
             return;
         }

@@ -71,6 +71,8 @@ pub struct Form {
     pub fields: Vec<Field>,
     /// What was written in fields that the chosen code and task do not have.
     hidden: Vec<Field>,
+    /// What the template is filled in with, where the file is one.
+    pub template: Map<String, Value>,
     /// The options of a deck that is written for a structure, once they are known.
     options: Option<Map<String, Value>>,
     /// What further files are, by path; an error where one cannot be used.
@@ -265,6 +267,10 @@ impl Form {
                 params.insert(name.into(), value.into());
             }
         }
+        if let Some(template) = self.template_id() {
+            params.insert("template".into(), template.into());
+            params.insert("template_parameters".into(), self.template.clone().into());
+        }
         if !parts.files.is_empty() {
             params.insert(FILES.into(), parts.files.into());
         }
@@ -338,7 +344,8 @@ impl Form {
         if found.is_some() {
             return found;
         }
-        (begins("structure") || begins("files")).then_some(FILE)
+        let about_file = ["structure", "files", "template", "template_parameters"];
+        about_file.into_iter().any(begins).then_some(FILE)
     }
 }
 

@@ -154,9 +154,8 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         "rpc.discover" => discovered(),
         "codes.lint" => {
             let severity = ["error", "warning", "?"][numbers.below(3)];
-            json!({"data": [{
-                "line": numbers.below(60), "column": numbers.below(3), "message": words(numbers),
-                "severity": severity, "code": "x"}]})
+            json!({"data": [{"line": numbers.below(60), "column": numbers.below(3), "code": "x",
+                             "message": words(numbers), "severity": severity}]})
         }
         "clusters.list" => clusters(),
         "clusters.test" => json!({"data": report(&json!({"noise": [words(numbers)]}))}),

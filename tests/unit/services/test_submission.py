@@ -38,7 +38,7 @@ def test_names_that_are_refused(name: str) -> None:
         ({"runner": "aiida"}, NotImplementedYet, "runner"),
         ({"runner": "slurm"}, InvalidParams, "cluster"),
         ({"cluster": "hpc1"}, InvalidParams, "cluster"),
-        ({"template": "x"}, NotImplementedYet, "template"),
+        ({"template": "x"}, InvalidParams, "template"),
         ({"resources": {"nodes": 2}}, InvalidParams, "resources.nodes"),
         ({"resources": {"ntasks": 2, "cpus_per_task": 2}}, InvalidParams, "resources.ntasks"),
         ({"after": [99]}, InvalidParams, "after.0"),
