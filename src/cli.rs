@@ -36,6 +36,7 @@ mod queue;
 mod read;
 mod rerun;
 mod results;
+mod search;
 mod session;
 mod show;
 mod submit;
@@ -113,6 +114,8 @@ pub enum Command {
     Import(import::Args),
     /// Judge an output and print its results, without a job
     Read(read::Args),
+    /// Look for structures, here and in databases
+    Search(Box<search::Args>),
     /// Tell what a structure is: cell, symmetry, sites, neighbours
     Inspect(inspect::Args),
     /// Write a structure in another format
@@ -183,6 +186,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Continue(args) => continuation::run(session, &args),
         Command::Import(args) => import::run(session, &args),
         Command::Read(args) => read::run(session, &args),
+        Command::Search(args) => search::run(session, &args),
         Command::Inspect(args) => inspect::run(session, &args),
         Command::Convert(args) => convert::run(session, &args),
         Command::D12(args) => d12::run(session, &args),

@@ -43,6 +43,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("jobs.rerun", "rerun ID"),
     ("jobs.submit", "submit"),
     ("materials.generate_d12", "d12 STRUCTURE"),
+    ("materials.providers", "search --providers"),
+    ("materials.search", "search QUERY"),
     ("slurm.adopt", "adopt CLUSTER JOBID"),
     ("slurm.cancel", "queue cancel CLUSTER JOBID"),
     ("slurm.queue", "queue CLUSTER"),

@@ -33,6 +33,7 @@ from crystalmath.forces.worker.wire import ABI
 from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
+from crystalmath.materials.registry import build_providers
 from crystalmath.runners.host.runner import HostRunner
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.clusters import ClusterShells
@@ -72,6 +73,7 @@ from crystalmath.services.templates import TemplatesService
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
+from crystalmath.storage.search_cache import SqliteSearchCache
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
 
@@ -184,13 +186,21 @@ class CrystalController:
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores, self._checks
         )
+        materials = SqliteMaterialStore(self._store)
+        search = MaterialSearch(
+            build_providers(settings.materials, server.run_worker, materials, materials),
+            SqliteSearchCache(self._store),
+            server.run_worker,
+            time.time,
+        )
         desk = Desk(
             self._store,
             codes,
             WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
             cores,
             ClusterDesk(self._clusters, self._runners.of),
-            materials := SqliteMaterialStore(self._store),
+            materials,
+            search.document,
         )
         self.materials = MaterialsService(
             desk.structures,
@@ -198,7 +208,7 @@ class CrystalController:
             server.run_worker,
             time.time,
             GENERATE,
-            search=MaterialSearch(),
+            search=search,
         )
         rendering = Rendering(
             server.run_worker,

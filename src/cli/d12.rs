@@ -11,13 +11,14 @@ use super::wording::{Commands, speak_of};
 use super::writing;
 use crate::rpc::fit;
 use crate::rpc::types::{D12Report, D12Result, Reply};
+use crate::submission::material_name;
 
 const METHOD: &str = "materials.generate_d12";
 
 /// Arguments of `d12`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure file, or local:N for one that was taken in
+    /// A structure file, or a name that a search gave, like embedded:periclase-MgO or local:3
     #[arg(value_name = "STRUCTURE")]
     pub structure: PathBuf,
     /// Format of the file, where its name does not say it
@@ -173,11 +174,9 @@ fn generate(session: &Session, args: &Args) -> Outcome {
 
 fn structure(args: &Args) -> Result<Value, Failure> {
     let mut given = Given::default();
-    match args.structure.to_str() {
-        Some(name) if name.starts_with("local:") && !args.structure.exists() => {
-            given.put("material", Some(json!(name)));
-        }
-        _ => given.put("path", Some(json!(params::absolute_path(&args.structure)?))),
+    match material_name(&args.structure) {
+        Some(name) => given.put("material", Some(json!(name))),
+        None => given.put("path", Some(json!(params::absolute_path(&args.structure)?))),
     }
     given.text("format", args.format.as_ref());
     Ok(given.object())

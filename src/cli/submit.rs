@@ -21,7 +21,8 @@ use crate::submission::{self, Kind, Source, kind_of};
 /// Arguments of `submit`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure, a deck or a program, and the files it needs: what is run comes first
+    /// A structure (a file, or a name that a search gave), a deck or a program, and the files it
+    /// needs: what is run comes first
     #[arg(required_unless_present = "template", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// A template that writes the input; a structure in the first place fills it in
@@ -164,6 +165,15 @@ fn submission(args: &Args) -> Result<Given, Failure> {
         Some(code) => code.clone(),
         None => told_by(&args.files[0], args)?.to_owned(),
     };
+    if code == "command" && sources[0].kind == Kind::Material {
+        return Err(Failure::usage(
+            format!(
+                "{} is a structure, and nothing that can be run",
+                sources[0].name
+            ),
+            "give another --code, or write it to a file: crystalmath convert",
+        ));
+    }
     let name = args
         .name
         .clone()
@@ -201,7 +211,21 @@ fn rest_of(args: &Args, given: &mut Given) {
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
     let mut seen = BTreeMap::new();
     let mut sources = Vec::with_capacity(paths.len());
-    for path in paths {
+    for (place, path) in paths.iter().enumerate() {
+        if let Some(material) = submission::material_name(path) {
+            if place > 0 {
+                return Err(Failure::usage(
+                    format!("{material} is a structure, and stands behind another file"),
+                    "name it first",
+                ));
+            }
+            sources.push(Source {
+                name: material.to_owned(),
+                path: material.to_owned(),
+                kind: Kind::Material,
+            });
+            continue;
+        }
         let name = file_name(path)?;
         if let Some(first) = seen.insert(name.clone(), path) {
             return Err(Failure::usage(
@@ -249,7 +273,10 @@ fn only_one(decks: &[&str]) -> Result<(), Failure> {
 
 /// The code that the first file tells, if it does.
 fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
-    let kind = kind_of(first);
+    let kind = match submission::material_name(first) {
+        Some(_) => Kind::Material,
+        None => kind_of(first),
+    };
     submission::code_for(kind, args.engine.is_some()).ok_or_else(|| {
         let (reason, hint) = match kind {
             Kind::Either(doubt) => {

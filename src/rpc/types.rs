@@ -3643,10 +3643,10 @@ pub struct MaterialFound {
     pub ids: Vec<String>,
     /// Of the mineral, prototype, file or job.
     pub name: Option<String>,
-    /// Reduced, in Hill order.
+    /// Reduced, in Hill order; of the cell where sites are shared.
     pub formula: String,
-    /// The amounts alone: A2B of TiO2.
-    pub formula_anonymous: String,
+    /// The amounts alone, A2B of TiO2; null where they are not whole.
+    pub formula_anonymous: Option<String>,
     /// In alphabetical order.
     pub elements: Vec<String>,
     /// Atoms of the cell that the provider gives.

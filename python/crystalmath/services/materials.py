@@ -5,9 +5,9 @@ Everything that needs numbers runs in a warm worker process; here is only who as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
 from crystalmath.contract.jobs import StructureIn
@@ -32,7 +32,13 @@ from crystalmath.contract.materials import (
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
 from crystalmath.errors import InputRejected, MaterialsError, NotFound
 from crystalmath.services.material_search import MaterialSearch
-from crystalmath.services.ports_materials import LOCAL, Material, MaterialStore, NewMaterial
+from crystalmath.services.ports_materials import (
+    LOCAL,
+    Material,
+    MaterialStore,
+    NewMaterial,
+    RunWorker,
+)
 from crystalmath.services.structure_in import StructureInputs
 
 INSPECT: Final = "crystalmath.structures.report:inspect_structure"
@@ -40,8 +46,6 @@ MATERIAL: Final = "crystalmath.structures.report:material_of"
 CONVERT: Final = "crystalmath.structures.convert:convert_structure"
 WORK_S: Final = 50.0
 """Seconds for one structure, below the deadline of the methods."""
-
-RunWorker = Callable[[str, Mapping[str, Any], float], Any]
 
 
 class MaterialsService:

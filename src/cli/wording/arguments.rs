@@ -159,10 +159,23 @@ pub(super) const CLUSTER_ARGUMENTS: &[(&str, &str)] = &[
 /// The same for the commands about structures.
 pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
     ("cell", "--cell"),
+    ("chemsys", "--chemsys"),
     ("dimension", "--dimension"),
+    ("elements_all", "--elements"),
+    ("elements_any", "--any-of"),
+    ("elements_none", "--without"),
     ("format", "--to"),
+    ("formula", "--formula"),
+    ("limit", "--limit"),
+    ("n_atoms_max", "--max-atoms"),
+    ("prototype", "--prototype"),
+    ("providers", "--provider"),
+    ("query", "QUERY"),
+    ("spacegroup", "--spacegroup"),
     ("structure.format", "--from"),
     ("structure", "FILE"),
     ("symprec_angstrom", "--symprec"),
+    ("text", "--name"),
+    ("timeout_s", "--timeout"),
     ("vacuum_angstrom", "--vacuum"),
 ];

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bench.measure import Ledger, Target
-from bench.science import outputs
+from bench.science import outputs, search
 
 __all__ = ["run"]
 
 
 def run(ledger: Ledger, rounds: int) -> list[Target]:
     """Measure every part; returns the targets."""
-    return outputs.run(ledger, rounds)
+    return [*outputs.run(ledger, rounds), *search.run(ledger, rounds)]
