@@ -1,10 +1,10 @@
 //! Files that a command writes: whole, and none that is there is replaced unasked.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::output::Failure;
+use crate::files;
 
 /// Refuse to go on when one of the files is there already.
 ///
@@ -26,22 +26,10 @@ pub(super) fn check_free<'a>(
 /// # Errors
 /// It is there already and `force` was not given, or it cannot be written.
 pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    let opened = options.open(path);
-    if let Err(error) = &opened
-        && error.kind() == ErrorKind::AlreadyExists
-    {
-        return Err(already_there(path));
-    }
-    opened
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| Failure::Io(format!("cannot write {}", path.display()), error))
+    files::write_text(path, text, force).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => already_there(path),
+        _ => Failure::Io(format!("cannot write {}", path.display()), error),
+    })
 }
 
 fn already_there(path: &Path) -> Failure {

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "139ad092172c350cf4500a55718f40d1d65466a78a341e8d27479850cc2e237c";
+pub const SCHEMA_SHA256: &str = "846abe79d9940fd034938035ce7a36ec3592ff096bcd22ae2cffd7aeb66ddbfb";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -498,6 +498,13 @@ pub const METHODS: &[MethodInfo] = &[
         "Write a CRYSTAL deck for a structure.",
     ),
     MethodInfo::new(
+        "materials.generate_d3",
+        60.0,
+        true,
+        false,
+        "Write a deck for the properties of a wave function: bands, density of states, records.",
+    ),
+    MethodInfo::new(
         "materials.generate_inputs",
         30.0,
         false,
@@ -506,10 +513,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.get",
-        30.0,
-        false,
+        90.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "One structure of a provider with its atoms; kept here, it needs no network again.",
     ),
     MethodInfo::new(
         "materials.import",
@@ -526,11 +533,18 @@ pub const METHODS: &[MethodInfo] = &[
         "Tell what a structure is: dimensions, symmetry, sites, neighbours, warnings.",
     ),
     MethodInfo::new(
-        "materials.search",
+        "materials.providers",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Who can be asked for structures, in the order of preference.",
+    ),
+    MethodInfo::new(
+        "materials.search",
+        90.0,
+        true,
+        false,
+        "Look for structures at all providers at once; equal ones are joined.",
     ),
     MethodInfo::new(
         "rpc.discover",
@@ -878,6 +892,15 @@ impl BridgeRequest {
 }
 
 words! {
+    /// Words of `cell` of [`AtomsFound`].
+    AtomsFoundCell {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+        Isolated = "isolated",
+    }
+}
+
+words! {
     /// Words of `outcome` of [`CancelResult`].
     CancelResultOutcome {
         Cancelled = "cancelled",
@@ -1115,6 +1138,14 @@ words! {
 }
 
 words! {
+    /// Words of `atoms` of [`InspectParams`].
+    InspectParamsAtoms {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+    }
+}
+
+words! {
     /// Words of `phase` of [`InstallTask`].
     InstallPhase {
         Waiting = "waiting",
@@ -1206,6 +1237,43 @@ words! {
         Dipole = "dipole",
         CommitteeEnergy = "committee_energy",
         CommitteeForces = "committee_forces",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`ProviderRow`].
+    ProviderRowKind {
+        Embedded = "embedded",
+        Project = "project",
+        Files = "files",
+        Optimade = "optimade",
+        MaterialsProject = "materials_project",
+    }
+}
+
+words! {
+    /// Words of `status` of [`ProviderAnswer`].
+    ProviderStatus {
+        Ok = "ok",
+        Unreachable = "unreachable",
+        Timeout = "timeout",
+        HttpError = "http_error",
+        BadJson = "bad_json",
+        NotSupported = "not_supported",
+        NoKey = "no_key",
+        Offline = "offline",
+        Failed = "failed",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`QueryRead`].
+    QueryReadKind {
+        Formula = "formula",
+        Chemsys = "chemsys",
+        Id = "id",
+        Name = "name",
+        Conditions = "conditions",
     }
 }
 
@@ -1460,6 +1528,23 @@ pub struct AdoptResult {
     pub job: JobSummary,
 }
 
+/// Every atom of a cell, to draw it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AtomsFound {
+    /// `conventional`: of a crystal, idealised. `isolated`: what repeats in fewer than three
+    /// directions, made whole and put into the middle, its repeating axes first.
+    pub cell: AtomsFoundCell,
+    /// Rows a, b, c in Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along these axes.
+    pub periodic: Vec<bool>,
+    /// Elements, one per atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
+}
+
 /// Params of `forces.attach`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1498,6 +1583,31 @@ pub struct AttachResult {
     pub identity: ForceIdentity,
     /// What the worker can do.
     pub capabilities: Capabilities,
+}
+
+/// Bands along a path in reciprocal space.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandStructure {
+    /// Of the plot; made of the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Along the whole path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Special points, a comma at each break: GXWK,UX; that of the lattice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Instead of a path: both ends of each, in units of 1/`iss` of the reciprocal vectors of the
+    /// primitive cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Vec<Vec<i64>>>,
+    /// Unit of `segments`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iss: Option<i64>,
 }
 
 /// Something that is not started again for a while, as it has crashed too often.
@@ -1986,7 +2096,7 @@ pub struct ConvertSymmetry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateClusterParams {
-    /// 1–50 characters, unique.
+    /// 1–50 characters, unique; not `local`.
     pub name: String,
     /// `slurm`, or `ssh`: a host without a scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2186,6 +2296,56 @@ pub struct D12Result {
     pub report: D12Report,
 }
 
+/// What a deck of properties shall ask for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Options {
+    /// Bands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<BandStructure>,
+    /// Density of states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<DensityOfStates>,
+    /// Mesh of NEWK: IS and ISP, or three values of IS; twice that of the wave function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shrink: Option<Vec<i64>>,
+    /// Raw records, like those of ECHG: a keyword and what belongs to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Vec<String>>,
+}
+
+/// What the deck holds, and what was decided on the way to it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Report {
+    /// Keywords, in their order.
+    pub properties: Vec<String>,
+    /// Special points of the bands.
+    pub path: Option<String>,
+    /// In reciprocal vectors of the primitive cell, as they are written.
+    pub special_points: BTreeMap<String, Vec<f64>>,
+    /// Mesh of NEWK, then ISP.
+    pub newk: Option<Vec<i64>>,
+    /// Mesh of the wave function, then ISP; unknown where left out.
+    pub wave: Option<Vec<i64>>,
+    /// Atoms of the primitive cell.
+    pub n_atoms_primitive: Option<i64>,
+    /// Orbitals, and so bands, of the primitive cell.
+    pub n_orbitals: Option<i64>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
+}
+
+/// A deck of properties.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Result {
+    /// The text of the deck.
+    pub d3: String,
+    /// What it holds.
+    pub report: D3Report,
+}
+
 /// Params of `jobs.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2195,6 +2355,27 @@ pub struct DeleteParams {
     /// Remove their directories as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<bool>,
+}
+
+/// The density of states, whole and of parts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DensityOfStates {
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Instead of bands: a range of energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energies_hartree: Option<(f64, f64)>,
+    /// Along the energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Legendre polynomials of the expansion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polynomials: Option<i64>,
+    /// Parts, at most 15.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projections: Option<Vec<Projection>>,
 }
 
 /// In which directions a structure repeats.
@@ -2751,6 +2932,18 @@ pub struct FoundCode {
     pub version: Option<String>,
 }
 
+/// The space group that was found in the structure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FoundGroup {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+    /// The tolerance, Å.
+    pub symprec_angstrom: f64,
+}
+
 /// Compute vibrational frequencies.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2803,6 +2996,32 @@ pub struct GenerateD12Params {
     /// What to compute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<D12Options>,
+}
+
+/// A wave function, and what shall be calculated of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateD3Params {
+    /// The deck of the wave function.
+    pub deck: WaveIn,
+    /// What to calculate.
+    pub options: D3Options,
+}
+
+/// Which structure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GetMaterialParams {
+    /// Who has it.
+    pub provider: String,
+    /// What the provider calls it.
+    pub id: String,
+    /// How long each provider on the network may take, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    /// Ask the provider even if it is kept here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<bool>,
 }
 
 /// One template.
@@ -2973,6 +3192,9 @@ pub struct InspectParams {
     /// What it is; left out, 8 Å of empty space along an axis say that it does not repeat there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimension: Option<Dimension>,
+    /// Whether to return the atoms as well, and of which cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<InspectParamsAtoms>,
 }
 
 /// What a structure is.
@@ -3001,6 +3223,8 @@ pub struct InspectResult {
     pub source: BTreeMap<String, String>,
     /// What a referee would ask about.
     pub warnings: Vec<String>,
+    /// Where they were asked for; null for more than 3000.
+    pub atoms: Option<AtomsFound>,
 }
 
 /// An installation goes on, or has ended.
@@ -3506,6 +3730,58 @@ pub struct LoginResult {
     pub prompts: Vec<LoginPrompt>,
 }
 
+/// A structure with its atoms.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialDetail {
+    /// As the search shows it.
+    pub material: MaterialFound,
+    /// Null where its atoms cannot be told one by one.
+    pub structure: Option<StructureDocument>,
+    /// Whether it was kept here from an earlier answer.
+    pub cached: bool,
+}
+
+/// A structure that was found. What its provider does not tell is absent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialFound {
+    /// Who has it.
+    pub provider: String,
+    /// What the provider calls it.
+    pub id: String,
+    /// Give it as `structure.material`.
+    pub material: String,
+    /// `provider:id` of all that are this structure; the first is this one.
+    pub ids: Vec<String>,
+    /// Of the mineral, prototype, file or job.
+    pub name: Option<String>,
+    /// Reduced, in Hill order; of the cell where sites are shared.
+    pub formula: String,
+    /// The amounts alone, A2B of TiO2; null where they are not whole.
+    pub formula_anonymous: Option<String>,
+    /// In alphabetical order.
+    pub elements: Vec<String>,
+    /// Atoms of the cell that the provider gives.
+    pub n_atoms: i64,
+    /// Null where the structure has none or it was not looked for.
+    pub space_group: Option<FoundGroup>,
+    /// The cell as given.
+    pub lattice: Option<CellParameters>,
+    /// Of the cell as given, Å³.
+    pub volume_angstrom3: Option<f64>,
+    /// The lattice constants are those of the example of a structure type.
+    pub prototype: bool,
+    /// What the provider says of it, by its own names; ours carry their units.
+    pub properties: Map<String, Value>,
+    /// Whether a deck can be written for it.
+    pub generatable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// When the provider gave it.
+    pub retrieved_at: String,
+}
+
 /// A structure that the daemon keeps.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3684,6 +3960,18 @@ pub struct ProgressView {
     pub text: String,
 }
 
+/// A part of the density of states: atoms or orbitals of the primitive cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Projection {
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<Vec<i64>>,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orbitals: Option<Vec<i64>>,
+}
+
 /// Where the numbers come from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3703,6 +3991,74 @@ pub struct Provenance {
     /// For an imported calculation: where it lay, when it ended, and which large files stayed
     /// there.
     pub imported: Option<Map<String, Value>>,
+}
+
+/// How one provider answered.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderAnswer {
+    /// The provider.
+    pub name: String,
+    /// `ok`, or why there is no answer of today.
+    pub status: ProviderStatus,
+    /// One sentence.
+    pub error: Option<String>,
+    /// What can be done.
+    pub hint: Option<String>,
+    /// How long it took, ms.
+    pub elapsed_ms: f64,
+    /// Structures of it, before equal ones were joined.
+    pub n_found: i64,
+    /// It has more than were asked for.
+    pub more: bool,
+    /// When it gave the answer, where that was kept from then.
+    pub cached_at: Option<String>,
+}
+
+/// One provider of structures.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderRow {
+    /// Give it as one of `providers`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Of which kind it is.
+    pub kind: ProviderRowKind,
+    /// Whether it needs a network.
+    pub network: bool,
+    /// Whether it would be asked now.
+    pub usable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// What can be done.
+    pub hint: Option<String>,
+}
+
+/// What stands beside the rows of `materials.providers`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProvidersMeta {
+    /// Number of providers.
+    pub total: i64,
+}
+
+/// How the query was understood.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueryRead {
+    /// What `query` is; `conditions` without one.
+    pub kind: QueryReadKind,
+    /// Reduced, in Hill order.
+    pub formula: Option<String>,
+    /// Of a chemical system.
+    pub elements: Option<Vec<String>>,
+    /// Of one structure.
+    pub id: Option<String>,
+    /// A name.
+    pub text: Option<String>,
+    /// What was read otherwise.
+    pub notices: Vec<String>,
 }
 
 /// What stands beside the rows of `slurm.queue`.
@@ -4262,6 +4618,68 @@ pub struct ScratchView {
     pub free_bytes: Option<i64>,
 }
 
+/// What belongs to the search itself.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchMeta {
+    /// In the order of preference.
+    pub providers: Vec<ProviderAnswer>,
+    /// How the query was understood.
+    pub query: QueryRead,
+    /// What to know of the list as a whole.
+    pub notices: Vec<String>,
+}
+
+/// What is looked for: all that is given must hold.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchParams {
+    /// TiO2, Ti-O, mp-2657, embedded:ID, rutile: a formula, a chemical system, an id, or the name
+    /// of a mineral or prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// A formula; it is reduced: Ti2O4 is TiO2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+    /// Exactly these elements: Ti-O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chemsys: Option<String>,
+    /// All of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_all: Option<Vec<String>>,
+    /// At least one of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_any: Option<Vec<String>>,
+    /// None of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_none: Option<Vec<String>>,
+    /// Number of the group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacegroup: Option<i64>,
+    /// AFLOW label, Strukturbericht or Pearson symbol, or name of a prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prototype: Option<String>,
+    /// Part of the name of a mineral or prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Atoms of the cell, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_atoms_max: Option<i64>,
+    /// Whom to ask: see `materials.providers`; `optimade` is all of that kind. All that can be
+    /// used, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub providers: Option<Vec<String>>,
+    /// Structures at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// How long each provider on the network may take, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    /// Ask the network also for what it answered less than a day ago.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<bool>,
+}
+
 /// Member `series` of [`SeriesResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4461,6 +4879,24 @@ pub struct StopWorkerResult {
     pub worker: Option<WorkerInfo>,
     /// The installation as it is now.
     pub task: Option<InstallTask>,
+}
+
+/// A structure, atom by atom.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StructureDocument {
+    /// Three vectors, Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along the three vectors.
+    pub periodic: Vec<bool>,
+    /// Element of each atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
+    /// Where it came from.
+    pub source: BTreeMap<String, String>,
+    /// From reading it.
+    pub warnings: Vec<String>,
 }
 
 /// What was computed for one structure, or why not.
@@ -4843,7 +5279,7 @@ pub struct UnsubscribeResult {
 pub struct UpdateClusterParams {
     /// Name or number of the cluster.
     pub id: Value,
-    /// Another name.
+    /// Another name; not `local`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// See `clusters.create`.
@@ -4952,6 +5388,18 @@ pub struct UsageView {
     pub core_hours: Option<f64>,
     /// `sacct` or `receipt`.
     pub source: String,
+}
+
+/// The deck of the wave function: a path or a text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaveIn {
+    /// A `.d12` on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The deck itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
@@ -5467,6 +5915,26 @@ pub mod calls {
         type Reply = Reply<D12Result>;
     }
 
+    /// `materials.generate_d3`: Write a deck for the properties of a wave function: bands, density
+    /// of states, records.
+    pub enum MaterialsGenerateD3 {}
+
+    impl Call for MaterialsGenerateD3 {
+        const METHOD: &'static str = "materials.generate_d3";
+        type Params = GenerateD3Params;
+        type Reply = Reply<D3Result>;
+    }
+
+    /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
+    /// again.
+    pub enum MaterialsGet {}
+
+    impl Call for MaterialsGet {
+        const METHOD: &'static str = "materials.get";
+        type Params = GetMaterialParams;
+        type Reply = Reply<MaterialDetail>;
+    }
+
     /// `materials.import`: Keep a structure, to be used by name in jobs; the same one twice is kept
     /// once.
     pub enum MaterialsImport {}
@@ -5485,6 +5953,24 @@ pub mod calls {
         const METHOD: &'static str = "materials.inspect";
         type Params = InspectParams;
         type Reply = Reply<InspectResult>;
+    }
+
+    /// `materials.providers`: Who can be asked for structures, in the order of preference.
+    pub enum MaterialsProviders {}
+
+    impl Call for MaterialsProviders {
+        const METHOD: &'static str = "materials.providers";
+        type Params = NoParams;
+        type Reply = Page<ProviderRow, ProvidersMeta>;
+    }
+
+    /// `materials.search`: Look for structures at all providers at once; equal ones are joined.
+    pub enum MaterialsSearch {}
+
+    impl Call for MaterialsSearch {
+        const METHOD: &'static str = "materials.search";
+        type Params = SearchParams;
+        type Reply = Page<MaterialFound, SearchMeta>;
     }
 
     /// `rpc.discover`: Return the OpenRPC document of every method; the one result that is not
@@ -5695,8 +6181,12 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
+    visitor.visit::<calls::MaterialsGenerateD3>();
+    visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();
+    visitor.visit::<calls::MaterialsProviders>();
+    visitor.visit::<calls::MaterialsSearch>();
     visitor.visit::<calls::RpcDiscover>();
     visitor.visit::<calls::SlurmAdopt>();
     visitor.visit::<calls::SlurmCancel>();

@@ -129,7 +129,7 @@ class Rendering:
         return [
             RenderedFinding(path=file.path, **finding)
             for file in files
-            if len(files) == 1 or file.path.lower().endswith(linter.ending)
+            if len(files) == 1 or file.path.lower().endswith(linter.endings)
             for finding in self.run(linter.function, {"text": file.content}, LINT_S)
         ]
 
