@@ -61,7 +61,7 @@ def test_a_structure_becomes_a_deck_and_a_job(served: Daemon) -> None:
     wanted = {**job, "template": "crystal/opt", "template_parameters": given, "dry_run": True}
     tried = _call(served, "jobs.submit", wanted)["dry_run"]
     assert file in [{"path": f["path"], "content": f["content"]} for f in tried["files"]]
-    with pytest.raises(RpcFailure, match="structure: is missing") as caught:
+    with pytest.raises(RpcFailure, match=r"template_parameters.structure: is missing") as caught:
         _call(served, "jobs.submit", {**wanted, "template_parameters": {}})
     assert caught.value.data["field"] == "template_parameters.structure"
 

@@ -35,7 +35,10 @@ class SubmittedTemplates:
         except NotFound as error:
             raise InvalidParams(error.message, hint=error.hint, field="template") from error
         except InputRejected as error:
-            raise type(error)(error.message, hint=error.hint, field=_here(error.field)) from error
+            message, field = error.message, _here(error.field)
+            if message.startswith(f"{error.field}: "):
+                message = field + message.removeprefix(str(error.field))
+            raise type(error)(message, hint=error.hint, field=field) from error
         code = made.template.code
         if code is not None and code != params.code:
             raise InvalidParams(

@@ -128,6 +128,5 @@ def _checked(model: type[M], given: Mapping[str, Any], at: str = "") -> M:
         return model.model_validate(dict(given))
     except ValidationError as error:
         member, sentence = faults(error, given)[0]
-        name = member.rpartition(".")[2] or at
         field = ".".join(part for part in (at, member) if part)
-        raise InvalidParams(f"{name}: {sentence}", field=field) from None
+        raise InvalidParams(f"{field}: {sentence}", field=field) from None

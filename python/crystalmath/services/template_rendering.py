@@ -146,5 +146,8 @@ def _at_parameter(error: InputRejected, need: Mapping[str, Any]) -> InputRejecte
             hint = hint and hint.replace(f"`{group}.{name}`", f"`parameters.{name}`")
     for i, part in enumerate(parts):
         if part in need["parameters"]:
-            return type(error)(message, hint=hint, field=".".join(["parameters", *parts[i:]]))
+            field = ".".join(["parameters", *parts[i:]])
+            if message.startswith(f"{error.field}: "):
+                message = field + message.removeprefix(str(error.field))
+            return type(error)(message, hint=hint, field=field)
     return type(error)(f"line {need['line']} of the template: {message}", hint=hint, field="id")

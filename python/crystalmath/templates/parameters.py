@@ -59,7 +59,7 @@ class Parameter:
 
     def refuse(self, sentence: str, hint: str | None = None) -> InvalidParams:
         """The complaint about a value."""
-        return InvalidParams(f"{self.name}: {sentence}", hint=hint, field=self.name)
+        return InvalidParams(sentence, hint=hint, field=self.name)
 
     def bounds(self, value: float) -> None:
         """Refuse a number beyond the bounds; raises ``InvalidParams``."""
@@ -124,12 +124,14 @@ def fill(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[
     found = {}
     for name, one in parameters.items():
         if name not in given and one.required:
-            raise InvalidParams(f"{name}: is missing: {one.help}", field=f"parameters.{name}")
+            field = f"parameters.{name}"
+            raise InvalidParams(f"{field}: is missing: {one.help}", field=field)
         try:
             found[name] = one.check(given.get(name, one.default))
         except InvalidParams as error:
             field = f"parameters.{error.field}"
-            raise InvalidParams(error.message, hint=error.hint, field=field) from None
+            message = f"{field}: {error.message}"
+            raise InvalidParams(message, hint=error.hint, field=field) from None
     return found
 
 

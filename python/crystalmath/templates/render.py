@@ -108,7 +108,8 @@ def fill_in(
             return _files(template, values, known)
     except OutOfTime:
         raise TemplateFault(
-            f"it was stopped after {SECONDS:g} s", hint="are there loops that do not end soon?"
+            f"it was stopped after {SECONDS:g} s of processor time",
+            hint="are there loops that do not end soon?",
         ) from None
     except MemoryError:
         raise TemplateFault("it needs too much memory", hint="write less") from None
@@ -206,7 +207,8 @@ def _examples(
 def _refuse_examples(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
     for name, one in parameters.items():
         if one.type == "structure" and one.default is not None and name not in given:
-            raise InvalidParams(f"{name}: is missing: {one.help}", field=f"parameters.{name}")
+            field = f"parameters.{name}"
+            raise InvalidParams(f"{field}: is missing: {one.help}", field=field)
 
 
 def defaults_fault(template: Template) -> str | None:

@@ -70,7 +70,7 @@ def test_there_is_no_way_out(body: str) -> None:
         ("{{ x % 3 }}", "joined by ~"),
         ("{{ range(10000000) | list | length }}", "Range too big"),
         ("{{ x.center(1000000000) }}", "memory"),
-        (SQUARE.format("~"), "memory"),
+        (SQUARE.format("~"), "memory|stopped after"),
         (SQUARE.format("*").replace("y=x", "y=3"), "number became too large"),
         ("{% for i in range(99999) %}{{ 'a'.center(1000) }}{% endfor %}", "larger than 8 MiB"),
         ("{% macro m(a) %}{{ m(a) }}{% endmacro %}{{ m(x) }}", "does not work"),
@@ -84,23 +84,23 @@ def test_the_machine_is_not_used_up(body: str, words: str) -> None:
 def test_a_loop_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     short = 0.2
     monkeypatch.setattr(render, "limited", lambda: limits.limited(seconds=short))
-    before = signal.getsignal(signal.SIGALRM)
+    before = signal.getsignal(signal.SIGPROF)
     loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     with pytest.raises(TemplateFault, match="stopped after"):
         filled(loops)
-    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getsignal(signal.SIGPROF) is before
 
 
 def test_somebody_elses_clock_goes_on() -> None:
-    before = signal.getsignal(signal.SIGALRM)
-    old = signal.setitimer(signal.ITIMER_REAL, 1000.0)
+    before = signal.getsignal(signal.SIGPROF)
+    old = signal.setitimer(signal.ITIMER_PROF, 1000.0)
     try:
         with limits.limited(seconds=1.0):
             pass
-        assert 900.0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1000.0
+        assert 900.0 < signal.getitimer(signal.ITIMER_PROF)[0] <= 1000.0
     finally:
-        signal.setitimer(signal.ITIMER_REAL, *old)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, *old)
+        signal.signal(signal.SIGPROF, before)
 
 
 @pytest.mark.parametrize(
