@@ -54,7 +54,7 @@ def test_complaints_are_at_the_parameter(
 def test_a_complaint_about_no_parameter_has_the_line(tmp_path: Path) -> None:
     put(tmp_path, "mine/one", DECK.replace("functional=functional", "nothing=functional"))
     with pytest.raises(
-        InputRejected, match="line 17 of the template: options.nothing: is not known"
+        InputRejected, match=r"line 17 of the template: options.nothing: is not known"
     ):
         rendering(tmp_path).render("mine/one", {"structure": WATER})
     put(tmp_path, "mine/one", DECK.replace("functional=functional", "1, functional"))
