@@ -220,7 +220,7 @@ def _dos_lines(asked: DensityOfStates, wave: Wave) -> list[str]:
         if limit is not None and max(members) > limit:
             what = "atoms" if part.atoms else "orbitals"
             raise InvalidParams(
-                f"there is no {max(members)}: the primitive cell has {limit} {what}",
+                f"there is no {what[:-1]} {max(members)}: the primitive cell has {limit}",
                 field=f"{field}.projections.{index}.{what}",
             )
         sign = -1 if part.atoms else 1
