@@ -21,7 +21,7 @@ from crystalmath.structures.symmetry.primitive import (
     conventional_structure,
     primitive_structure,
 )
-from soak.decks.crystals import given_otherwise, random_crystal
+from soak.decks import crystals
 from support.crystals import random_crystal, repeated, turned
 
 _ALL = (True, True, True)
@@ -147,6 +147,6 @@ def test_standard_cells() -> None:
 def test_the_operators_that_fit_exactly_are_taken_not_others_within_the_tolerance() -> None:
     """Here spglib finds a centre of inversion at 0.01 Å that stands 3 mÅ beside the exact one."""
     rng = np.random.default_rng((1, 590))
-    given = given_otherwise(random_crystal(105, rng), rng)
+    given = crystals.given_otherwise(crystals.random_crystal(105, rng), rng)
     assert find_symmetry(given, 0.01).number == 15
     assert find_symmetry(given, 0.01).max_displacement_angstrom < 1e-6
