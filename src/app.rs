@@ -4,10 +4,12 @@
 //! came of them arrives as messages. The runtime calls `update`, then [`view::draw`] when the model
 //! says that something seen has changed.
 
+mod clock;
 mod commands;
 mod cx;
 mod data;
 mod feed;
+mod fleet;
 mod layout;
 mod lines;
 mod mouse;
@@ -32,8 +34,8 @@ use crate::keymap::{Key, Keymap};
 use crate::msg::{Action, Effect, Link, Msg, Tone};
 use crate::screens::{Event, Place, SPECS, Screen, ScreenId, Spec, Subject};
 use crate::theme::Theme;
-use crate::widgets::text;
 use feed::Feed;
+use fleet::Fleet;
 use overlays::Overlay;
 use requests::{Owner, Requests};
 use toasts::Toasts;
@@ -66,6 +68,7 @@ pub struct Model {
     recent: Vec<Action>,
     requests: Requests,
     feed: Feed,
+    fleet: Fleet,
     connect_at: Option<f64>,
     dirty: bool,
     quit: bool,
@@ -99,6 +102,7 @@ impl Model {
             recent: Vec::new(),
             requests: Requests::default(),
             feed: Feed::default(),
+            fleet: Fleet::default(),
             connect_at: None,
             dirty: true,
             quit: false,
@@ -120,27 +124,6 @@ impl Model {
     #[must_use]
     pub const fn wants_quit(&self) -> bool {
         self.quit
-    }
-
-    /// When the next [`Msg::Clock`] is wanted, in seconds since 1970; `None` while nothing moves.
-    #[must_use]
-    pub fn wake_at(&self) -> Option<f64> {
-        let screens = self
-            .seen
-            .iter()
-            .filter_map(|(id, area)| self.screen(*id)?.wake_at(*area, &self.data));
-        screens
-            .chain(self.feed.wake_at())
-            .chain(self.connect_at)
-            .chain(self.toasts.wake_at(self.data.now))
-            .chain(self.age_at())
-            .reduce(f64::min)
-    }
-
-    /// When the shown age of the data changes.
-    fn age_at(&self) -> Option<f64> {
-        let age = self.data.age_s().filter(|_| self.data.is_stale())?;
-        Some(self.data.now + text::age_changes_in(age)?)
     }
 
     /// The key map in force.
@@ -188,12 +171,24 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             let stream = stream.as_str();
             model.tell_seen(&Event::LogGrown { job, stream, bytes })
         }
-        Msg::ClusterNews(news) => model.tell_seen(&Event::ClusterNews(&news)),
+        Msg::ClusterNews(news) => {
+            model.fleet_told(&news);
+            model.tell_seen(&Event::ClusterNews(&news))
+        }
         Msg::EngineNews(news) => model.tell_seen(&Event::EngineNews(&news)),
         Msg::FileSeen { id, result } => model.worked(id, |slot| Event::FileSeen {
             slot,
             result: &result,
         }),
+        Msg::TextRead { id, result } => model.worked(id, |slot| Event::TextRead {
+            slot,
+            result: &result,
+        }),
+        Msg::TextWritten { id, result } => model.worked(id, |slot| Event::TextWritten {
+            slot,
+            result: &result,
+        }),
+        Msg::Returned => model.tell_seen(&Event::Returned),
         Msg::Quit => {
             model.quit = true;
             Vec::new()
@@ -203,39 +198,12 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
     };
+    effects.extend(model.fleet_look());
     effects.extend(model.settle());
     effects
 }
 
 impl Model {
-    fn tick(&mut self, now: f64) -> Vec<Effect> {
-        let before = self.data.now;
-        let (seen, age) = (self.toasts.seen(before).count(), self.age_at());
-        // Screens name their time from the clock as it was.
-        let due: Vec<ScreenId> = self
-            .seen
-            .iter()
-            .filter(|(id, area)| {
-                let screen = self.screen(*id);
-                let at = screen.and_then(|screen| screen.wake_at(*area, &self.data));
-                at.is_some_and(|at| at <= now)
-            })
-            .map(|(id, _)| *id)
-            .collect();
-        self.data.now = now;
-        self.dirty |= self.toasts.seen(now).count() != seen;
-        self.dirty |= age.is_some_and(|at| at <= now);
-        let mut effects = self.feed_tick();
-        if self.connect_at.is_some_and(|at| at <= now) {
-            self.connect_at = None;
-            effects.push(Effect::Connect { start: false });
-        }
-        for id in due {
-            effects.extend(self.tell(id, &Event::Tick).1);
-        }
-        effects
-    }
-
     fn linked(&mut self, link: Link) -> Vec<Effect> {
         if link == self.data.link {
             return Vec::new();
@@ -281,6 +249,10 @@ impl Model {
         effects.extend(match owner {
             None => Vec::new(),
             Some(Owner::Feed(call)) => self.feed_reply(&call, result),
+            Some(Owner::Fleet) => {
+                self.fleet_reply(result);
+                Vec::new()
+            }
             Some(Owner::Command(call)) => self.command_reply(call, result),
             Some(Owner::Screen(screen, slot, tag)) => {
                 let event = Event::Reply {
@@ -291,20 +263,6 @@ impl Model {
                 self.tell(screen, &event).1
             }
         });
-        effects
-    }
-
-    /// A piece of work for a screen is done; `event` makes what the screen is told.
-    fn worked<'a>(
-        &mut self,
-        id: u64,
-        event: impl FnOnce(&'static str) -> Event<'a>,
-    ) -> Vec<Effect> {
-        let (owner, next) = self.requests.answered(id);
-        let mut effects: Vec<Effect> = next.into_iter().collect();
-        if let Some(Owner::Screen(screen, slot, _)) = owner {
-            effects.extend(self.tell(screen, &event(slot)).1);
-        }
         effects
     }
 

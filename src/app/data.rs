@@ -1,6 +1,6 @@
 //! What all screens share: the job list, how fresh it is, and the connection.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -164,6 +164,8 @@ pub struct JobStore {
     /// Where each is, by its number.
     places: HashMap<i64, usize>,
     counts: HashMap<JobState, usize>,
+    /// How many live jobs each cluster has; one without any is not in it.
+    live_on: BTreeMap<String, usize>,
     /// Rises with every change.
     pub version: u64,
     /// How the list was last read.
@@ -214,12 +216,36 @@ impl JobStore {
         self.counts.get(state).copied().unwrap_or(0)
     }
 
-    fn counted(&mut self, before: Option<&JobState>, after: Option<&JobState>) {
-        if let Some(count) = before.and_then(|state| self.counts.get_mut(state)) {
-            *count = count.saturating_sub(1);
+    /// The clusters that have live jobs, by name.
+    pub fn live_clusters(&self) -> impl Iterator<Item = &str> {
+        self.live_on.keys().map(String::as_str)
+    }
+
+    /// Whether a cluster has live jobs.
+    #[must_use]
+    pub fn is_live_on(&self, cluster: &str) -> bool {
+        self.live_on.contains_key(cluster)
+    }
+
+    fn counted(&mut self, before: Option<&Counted>, after: Option<&Counted>) {
+        if let Some(before) = before {
+            if let Some(count) = self.counts.get_mut(&before.state) {
+                *count = count.saturating_sub(1);
+            }
+            let left = before.live_on().and_then(|name| {
+                let count = self.live_on.get_mut(name)?;
+                *count = count.saturating_sub(1);
+                Some((name, *count))
+            });
+            if let Some((name, 0)) = left {
+                self.live_on.remove(name);
+            }
         }
-        if let Some(state) = after {
-            *self.counts.entry(state.clone()).or_default() += 1;
+        if let Some(after) = after {
+            *self.counts.entry(after.state.clone()).or_default() += 1;
+            if let Some(name) = after.live_on() {
+                *self.live_on.entry(name.to_owned()).or_default() += 1;
+            }
         }
         self.version += 1;
     }
@@ -245,8 +271,8 @@ impl JobStore {
                 mark = None;
             }
         }
-        let was = before.map(|row| row.job.state.clone());
-        self.counted(was.as_ref(), Some(&job.state));
+        let was = before.map(|row| Counted::of(&row.job));
+        self.counted(was.as_ref(), Some(&Counted::of(&job)));
         let row = Row {
             mark,
             ..Row::new(job, now)
@@ -268,7 +294,7 @@ impl JobStore {
         if let Some(moved) = self.rows.get(place) {
             self.places.insert(moved.job.id, place);
         }
-        self.counted(Some(&row.job.state), None);
+        self.counted(Some(&Counted::of(&row.job)), None);
     }
 
     /// Keep only the rows that `keep` wants.
@@ -295,9 +321,32 @@ impl JobStore {
             return;
         };
         if !is_terminal(&row.job.state) {
-            let was = std::mem::replace(&mut row.job.state, state.clone());
-            self.counted(Some(&was), Some(state));
+            let was = Counted::of(&row.job);
+            row.job.state = state.clone();
+            let is = Counted::of(&row.job);
+            self.counted(Some(&was), Some(&is));
         }
+    }
+}
+
+/// What a job is counted by.
+#[derive(Debug)]
+struct Counted {
+    state: JobState,
+    cluster: Option<String>,
+}
+
+impl Counted {
+    fn of(job: &JobSummary) -> Self {
+        Self {
+            state: job.state.clone(),
+            cluster: job.cluster.clone(),
+        }
+    }
+
+    fn live_on(&self) -> Option<&str> {
+        let cluster = self.cluster.as_deref()?;
+        (!is_terminal(&self.state)).then_some(cluster)
     }
 }
 

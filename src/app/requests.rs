@@ -17,6 +17,8 @@ pub(super) enum Owner {
     Screen(ScreenId, &'static str, i64),
     /// The feed of the job list.
     Feed(FeedCall),
+    /// What the header says of the clusters.
+    Fleet,
     /// A command on jobs.
     Command(CommandCall),
 }

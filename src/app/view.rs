@@ -82,7 +82,9 @@ fn header(model: &Model, area: Rect, buf: &mut Buffer) {
             theme.style(Role::Title).patch(bar),
         );
     }
+    let mut end = area.x;
     for tab in layout::tabs(model, area) {
+        end = tab.to;
         let active = tab.id == model.tab;
         let style = if active {
             theme.style(Role::TabActive)
@@ -104,6 +106,26 @@ fn header(model: &Model, area: Rect, buf: &mut Buffer) {
         columns,
         style,
     );
+    let room = Rect::new(end, area.y, area.right().saturating_sub(columns + end), 1);
+    fleet(model, room, buf);
+}
+
+/// The clusters with live jobs, as many as there is room for beside the connection.
+fn fleet(model: &Model, room: Rect, buf: &mut Buffer) {
+    let bar = model.theme.style(Role::Bar);
+    let mut to = room.right();
+    for one in model.mentions() {
+        let columns = u16::try_from(text::width(&one.words)).unwrap_or(u16::MAX);
+        let Some(from) = to.checked_sub(columns.saturating_add(2)) else {
+            return;
+        };
+        if from < room.x.saturating_add(1) {
+            return;
+        }
+        let style = bar.patch(model.theme.style(one.role));
+        text::put(buf, (from, room.y), &one.words, columns, style);
+        to = from;
+    }
 }
 
 /// The connection in a glyph and a few words.

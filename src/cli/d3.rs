@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::d12::write;
 use super::output::{Failure, Outcome};
 use super::params::{self, Given};
 use super::session::{self, Session};
 use super::wording::{Commands, speak_of};
+use super::writing::write;
 use crate::rpc::fit;
 use crate::rpc::types::{D3Report, D3Result, Reply};
 

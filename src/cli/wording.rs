@@ -7,7 +7,7 @@ use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 use arguments::{
     ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, PROPERTY_ARGUMENTS,
-    STRUCTURE_ARGUMENTS,
+    STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS,
 };
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
@@ -26,6 +26,8 @@ pub enum Commands {
     NewCluster,
     /// The one that writes decks.
     Decks,
+    /// Those about templates.
+    Templates,
     /// The one that writes decks of properties.
     Properties,
 }
@@ -42,6 +44,7 @@ impl Commands {
             }
             Self::Decks => deck_argument(&DECK_ARGUMENTS, field),
             Self::Properties => deck_argument(PROPERTY_ARGUMENTS, field),
+            Self::Templates => template_argument(field),
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
@@ -51,10 +54,24 @@ impl Commands {
 }
 
 fn job_argument(field: &str) -> Option<String> {
+    for member in ["inputs.options", "inputs.engine_options"] {
+        match field
+            .strip_prefix(member)
+            .map(|rest| rest.strip_prefix('.'))
+        {
+            Some(Some(option)) => return Some(format!("--option {option}")),
+            Some(None) if field == member => return Some("--option".to_owned()),
+            _ => {}
+        }
+    }
     let field = field.strip_prefix("changes.").unwrap_or(field);
     if let Some(parameter) = field.strip_prefix("inputs.") {
         let name = parameter.split('.').next().unwrap_or(parameter);
         return Some(format!("--param {name}"));
+    }
+    if let Some(parameter) = field.strip_prefix("template_parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--set {name}"));
     }
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
@@ -70,6 +87,14 @@ fn engine_argument(field: &str) -> Option<String> {
         ("--option", rest) if !rest.is_empty() => Some(format!("--option {rest}")),
         (argument, _) => Some(argument.to_owned()),
     }
+}
+
+fn template_argument(field: &str) -> Option<String> {
+    if let Some(parameter) = field.strip_prefix("parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--param {name}"));
+    }
+    filled_by(TEMPLATE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
 }
 
 /// What has no flag of its own is given as JSON.
@@ -241,6 +266,14 @@ mod tests {
             ("inputs", Some("--param")),
             ("inputs.argv.0", Some("--param argv")),
             ("changes.inputs.max_steps", Some("--param max_steps")),
+            ("inputs.options.charge", Some("--option charge")),
+            (
+                "inputs.options.spin.lock_cycles",
+                Some("--option spin.lock_cycles"),
+            ),
+            ("inputs.options", Some("--option")),
+            ("inputs.engine_options.head", Some("--option head")),
+            ("changes.inputs.options.charge", Some("--param options")),
             ("structure.path", Some("FILE")),
             ("files.3.source", Some("FILE")),
             ("after.1", Some("--after")),

@@ -9,15 +9,19 @@ mod commands;
 mod engines;
 mod filter;
 mod fuzz;
+mod header;
 mod job;
 mod job_gone;
 mod job_log;
+mod job_tables;
 mod jobs;
 mod late_codes;
 mod lines;
 mod link;
+mod materials;
 mod mouse;
 mod new_job;
+mod new_job_deck;
 mod queue;
 mod settings;
 mod snapshots;
@@ -125,6 +129,11 @@ impl Ui {
         self.send(ready("one"));
         self.answer("events.subscribe", Err(not_built()));
         self.answer("jobs.list", Ok(page(jobs, 100, None)));
+        if self.asked("clusters.list").is_some() {
+            // For the header, where a job lives on a cluster.
+            let none = json!({"status": "ok", "data": [], "meta": {"total": 0}});
+            self.answer("clusters.list", Ok(none));
+        }
     }
 
     pub fn send(&mut self, msg: Msg) {

@@ -118,7 +118,7 @@ class CodesService:
             field="code",
         )
 
-    @rpc(errors=(InputRejected, OutputUnreadable), read_only=True, deadline_s=120.0)
+    @rpc(errors=(InputRejected, OutputUnreadable), lane="proc", read_only=True, deadline_s=120.0)
     def read_output(self, params: ReadOutputParams) -> ReadOutputResult:
         """Read an output and judge it, without a job.
 

@@ -5,13 +5,22 @@ Everything that needs numbers runs in a warm worker process; here is only who as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from crystalmath.contract.d3 import D3Result, GenerateD3Params
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
 from crystalmath.contract.jobs import StructureIn
+from crystalmath.contract.material_search import (
+    GetMaterialParams,
+    MaterialDetail,
+    MaterialFound,
+    ProviderRow,
+    ProvidersMeta,
+    SearchMeta,
+    SearchParams,
+)
 from crystalmath.contract.materials import (
     ConvertParams,
     ConvertResult,
@@ -21,9 +30,16 @@ from crystalmath.contract.materials import (
     InspectResult,
     MaterialStored,
 )
-from crystalmath.contract.rpc import rpc
-from crystalmath.errors import InputRejected
-from crystalmath.services.ports_materials import LOCAL, Material, MaterialStore, NewMaterial
+from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.errors import InputRejected, MaterialsError, NotFound
+from crystalmath.services.material_search import MaterialSearch
+from crystalmath.services.ports_materials import (
+    LOCAL,
+    Material,
+    MaterialStore,
+    NewMaterial,
+    RunWorker,
+)
 from crystalmath.services.structure_in import StructureInputs
 
 INSPECT: Final = "crystalmath.structures.report:inspect_structure"
@@ -31,8 +47,6 @@ MATERIAL: Final = "crystalmath.structures.report:material_of"
 CONVERT: Final = "crystalmath.structures.convert:convert_structure"
 WORK_S: Final = 50.0
 """Seconds for one structure, below the deadline of the methods."""
-
-RunWorker = Callable[[str, Mapping[str, Any], float], Any]
 
 
 class MaterialsService:
@@ -58,6 +72,8 @@ class MaterialsService:
         clock: Callable[[], float],
         generate_d12: str = "",
         generate_d3: str = "",
+        *,
+        search: MaterialSearch,
     ) -> None:
         self._structures = structures
         self._store = store
@@ -65,6 +81,31 @@ class MaterialsService:
         self._clock = clock
         self._generate_d12 = generate_d12
         self._generate_d3 = generate_d3
+        self._search = search
+
+    @rpc(errors=(InputRejected,), lane="net", read_only=True, deadline_s=90.0)
+    def search(self, params: SearchParams, call: Call) -> Listing[MaterialFound, SearchMeta]:
+        """Look for structures at all providers at once; equal ones are joined.
+
+        A provider that does not answer is no error: `meta.providers` tells how each of them did.
+        Ask one provider a call to have its answer as soon as it is there.
+        """
+        return self._search.search(params, call)
+
+    @rpc(
+        errors=(NotFound, InputRejected, MaterialsError),
+        lane="net",
+        read_only=True,
+        deadline_s=90.0,
+    )
+    def get(self, params: GetMaterialParams, call: Call) -> MaterialDetail:
+        """One structure of a provider with its atoms; kept here, it needs no network again."""
+        return self._search.get(params, call)
+
+    @rpc(lane="inline", read_only=True)
+    def providers(self, params: NoParams) -> Listing[ProviderRow, ProvidersMeta]:
+        """Who can be asked for structures, in the order of preference."""
+        return self._search.providers()
 
     @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
     def inspect(self, params: InspectParams) -> InspectResult:
@@ -79,6 +120,7 @@ class MaterialsService:
                 "structure": self._structures.given(params.structure),
                 "symprec_angstrom": params.symprec_angstrom,
                 "dimension": params.dimension,
+                "atoms": params.atoms,
             },
             WORK_S,
         )

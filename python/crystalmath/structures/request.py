@@ -27,6 +27,8 @@ FORMATS: Final[dict[str, str]] = {
     "json": "json",
     "pwi": "espresso-in",
     "espresso-in": "espresso-in",
+    "xml": "xml",
+    "vasprun": "xml",
 }
 """What users call a format, which is also what file names end with → the reader."""
 

@@ -75,6 +75,34 @@ def from_file(path: str) -> SourceText:
     return _clean(data, field, PurePath(path).name)
 
 
+def of_large_file(path: str) -> SourceText:
+    """Check the regular file ``path``, of any size, which its reader takes as a stream.
+
+    Returns
+    -------
+    SourceText
+        Without the text.
+
+    Raises
+    ------
+    InputRejected
+        It is missing, unreadable, empty, or no regular file.
+    """
+    field = "structure.path"
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise InputRejected(f"{path} is not a regular file", field=field)
+            if status.st_size == 0:
+                raise InputRejected("the input is empty", field=field)
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputRejected(f"{path} cannot be read: {error.strerror}", field=field) from error
+    return SourceText("", field, "", digest)
+
+
 def from_text(text: str) -> SourceText:
     """Clean a text that came in a request."""
     field = "structure.text"

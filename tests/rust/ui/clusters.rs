@@ -476,7 +476,9 @@ fn the_cursor_stays_on_its_cluster_and_leaves_one_that_goes() {
 
 #[test]
 fn the_list_is_read_again_now_and_then_and_only_while_it_is_seen() {
-    let mut ui = opened(SIZE);
+    let mut ui = Ui::of(&[job(1, JobState::Completed)], SIZE);
+    ui.keys(&["7"]);
+    ui.answer("clusters.list", Ok(clusters()));
     ui.clock(29.0);
     assert!(ui.asked("clusters.list").is_none());
     ui.clock(31.0);

@@ -36,7 +36,6 @@ _WORD = re.compile(r"^[A-Z][A-Z0-9_]{1,31}(?:\+[A-Z0-9_+]{0,64})?$", re.ASCII)
 _REPEATED: Final = 1024
 _state = functools.lru_cache(_REPEATED)(read_state)
 _text = functools.lru_cache(_REPEATED)(text_or_none)
-_epoch_s = functools.lru_cache(_REPEATED)(parse_epoch_s)
 _duration_s = functools.lru_cache(_REPEATED)(parse_duration_s)
 _count = functools.lru_cache(_REPEATED)(parse_count)
 _UNREACHABLE = re.compile(
@@ -180,24 +179,24 @@ def _row(record: str) -> QueueRow | None:
     meaning = _state(state)
     if meaning.name is None and (not _WORD.match(state) or is_mangled(state)):
         return None
-    return QueueRow(
-        ref=ref,
-        id_text=ident,
-        state=meaning,
-        reason=_text(reason),
-        nodes=_text(nodes),
-        user=user,
-        submit_at=_epoch_s(submit),
-        start_at=_epoch_s(start),
-        used_s=_duration_s(used),
-        limit_s=_duration_s(limit),
-        n_nodes=_count(n_nodes),
-        n_cpus=_count(n_cpus),
-        partition=_text(partition),
-        account=_text(account),
-        qos=_text(qos),
-        workdir=text_or_none(workdir),
-        name=name,
+    return QueueRow(  # by position: thousands are made at a time
+        ref,
+        ident,
+        meaning,
+        _text(reason),
+        _text(nodes),
+        user,
+        parse_epoch_s(submit),
+        parse_epoch_s(start),
+        _duration_s(used),
+        _duration_s(limit),
+        _count(n_nodes),
+        _count(n_cpus),
+        _text(partition),
+        _text(account),
+        _text(qos),
+        text_or_none(workdir),
+        name,
     )
 
 

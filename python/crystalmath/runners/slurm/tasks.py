@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from crystalmath.domain.task_list import TaskList, parse_tasks
 
@@ -15,9 +14,8 @@ _ID = re.compile(r"^(\d{1,12})(?:_(\d{1,9}|\[.*|N/A)|\+(\d{1,6}))?(?:\.(\w+))?$"
 _ID_DIGITS: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class JobRef:
-    """One job id.
+class JobRef(NamedTuple):
+    """One job id; a tuple, because thousands are made at a time.
 
     Attributes
     ----------

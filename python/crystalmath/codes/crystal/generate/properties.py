@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from crystalmath.codes.crystal.cell.mesh import (
-    flattened,
-    is_invariant,
-    reciprocal_rotations,
-    symmetric_mesh,
-)
+from crystalmath.analysis.mesh import flattened, is_invariant, symmetric_mesh
+from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
 from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.deck.properties import parse_properties
 from crystalmath.codes.crystal.deck.shrink import Shrink

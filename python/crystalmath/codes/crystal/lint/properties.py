@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from crystalmath.codes.crystal.cell.mesh import (
-    breaking_rotation,
-    flattened,
-    reciprocal_rotations,
-    symmetric_mesh,
-)
+from crystalmath.analysis.mesh import breaking_rotation, flattened, symmetric_mesh
+from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
 from crystalmath.codes.crystal.deck.properties import PropertiesDeck, parse_properties
 from crystalmath.codes.crystal.deck.records import Finding, Item, Record
 from crystalmath.codes.crystal.deck.shrink import read_shrink
