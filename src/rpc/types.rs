@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "846abe79d9940fd034938035ce7a36ec3592ff096bcd22ae2cffd7aeb66ddbfb";
+pub const SCHEMA_SHA256: &str = "c9b01dab8c7310ccb6ed76c379b1c61a8289bbf3c469766b21646f1b51e0ee61";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1598,7 +1598,7 @@ pub struct BandStructure {
     /// Along the whole path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<i64>,
-    /// Special points, a comma at each break: GXWK,UX; that of the lattice.
+    /// Special points, a comma at each break: G-X-W-K,U-X or GXWK,UX; that of the lattice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Instead of a path: both ends of each, in units of 1/`iss` of the reciprocal vectors of the
