@@ -43,11 +43,18 @@ const COMMANDS: &[(&str, &str)] = &[
     ("jobs.rerun", "rerun ID"),
     ("jobs.submit", "submit"),
     ("materials.generate_d12", "d12 STRUCTURE"),
+    ("materials.generate_d3", "d3 DECK"),
+    ("materials.providers", "search --providers"),
+    ("materials.search", "search QUERY"),
     ("slurm.adopt", "adopt CLUSTER JOBID"),
     ("slurm.cancel", "queue cancel CLUSTER JOBID"),
     ("slurm.queue", "queue CLUSTER"),
     ("slurm.release", "queue release CLUSTER JOBID"),
     ("system.doctor", "doctor"),
+    ("templates.get", "templates show NAME"),
+    ("templates.list", "templates"),
+    ("templates.render", "templates render NAME"),
+    ("templates.save", "templates save NAME"),
     ("rpc.discover", "call rpc.discover"),
 ];
 

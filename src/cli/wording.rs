@@ -6,7 +6,8 @@ mod arguments;
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 use arguments::{
-    ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS,
+    ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, PROPERTY_ARGUMENTS,
+    STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS,
 };
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
@@ -25,6 +26,10 @@ pub enum Commands {
     NewCluster,
     /// The one that writes decks.
     Decks,
+    /// Those about templates.
+    Templates,
+    /// The one that writes decks of properties.
+    Properties,
 }
 
 impl Commands {
@@ -37,7 +42,9 @@ impl Commands {
             Self::Structures => {
                 filled_by(STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
-            Self::Decks => deck_argument(field),
+            Self::Decks => deck_argument(&DECK_ARGUMENTS, field),
+            Self::Properties => deck_argument(PROPERTY_ARGUMENTS, field),
+            Self::Templates => template_argument(field),
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
@@ -62,6 +69,10 @@ fn job_argument(field: &str) -> Option<String> {
         let name = parameter.split('.').next().unwrap_or(parameter);
         return Some(format!("--param {name}"));
     }
+    if let Some(parameter) = field.strip_prefix("template_parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--set {name}"));
+    }
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
     }
@@ -78,9 +89,17 @@ fn engine_argument(field: &str) -> Option<String> {
     }
 }
 
+fn template_argument(field: &str) -> Option<String> {
+    if let Some(parameter) = field.strip_prefix("parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--param {name}"));
+    }
+    filled_by(TEMPLATE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+}
+
 /// What has no flag of its own is given as JSON.
-fn deck_argument(field: &str) -> Option<String> {
-    if let Some((argument, _)) = filled_by(&DECK_ARGUMENTS, field) {
+fn deck_argument(arguments: &[(&str, &'static str)], field: &str) -> Option<String> {
+    if let Some((argument, _)) = filled_by(arguments, field) {
         return Some(argument.to_owned());
     }
     let option = field.strip_prefix("options.")?;

@@ -24,6 +24,10 @@ const HEAD_BYTES: u64 = 64 * 1024;
 pub enum Kind {
     /// A structure.
     Structure,
+    /// A structure that the daemon has or finds, called `provider:id` instead of a path.
+    Material,
+    /// A template that the daemon fills in, called by its id instead of a path.
+    Template,
     /// A deck of pw.x.
     Deck,
     /// A deck of CRYSTAL or of its properties, by the name that its users give it.

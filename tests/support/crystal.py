@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import WorkerDecks
+from support.workers import run_here
 
 CASES: Final = (
     Path(os.environ.get("CRYSTALMATH_CASES", Path(__file__).parents[3] / "shared" / "cases"))
@@ -83,12 +82,6 @@ def install_stand_in(folder: Path, output: str, *names: str) -> Path:
         program.write_text(STAND_IN, encoding="utf-8")
         program.chmod(0o755)
     return told
-
-
-def run_here(function: str, arguments: Mapping[str, Any], _deadline_s: float) -> Any:
-    """Run ``module:function``, as a worker process would."""
-    module, name = function.split(":")
-    return getattr(import_module(module), name)(**arguments)
 
 
 def crystal() -> CrystalAdapter:

@@ -22,6 +22,7 @@ FORMATS: Final[dict[str, str]] = {
     "gen": "gen",
     "gui": "gui",
     "f34": "gui",
+    "d12": "d12",
     "res": "res",
     "json": "json",
     "pwi": "espresso-in",

@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final
 
 from crystalmath.errors import InputRejected
@@ -28,6 +29,8 @@ class SourceText:
         The request field it came from, for error messages.
     sha256
         Of the bytes as they were given.
+    name
+        Of the file, without its directory; empty for a text.
     """
 
     text: str
@@ -35,6 +38,7 @@ class SourceText:
     encoding: str
     sha256: str
     warnings: tuple[str, ...] = ()
+    name: str = ""
 
 
 def from_file(path: str) -> SourceText:
@@ -68,7 +72,7 @@ def from_file(path: str) -> SourceText:
         raise InputRejected(f"{path} cannot be read: {error.strerror}", field=field) from error
     finally:
         os.close(handle)
-    return _clean(data, field)
+    return _clean(data, field, PurePath(path).name)
 
 
 def of_large_file(path: str) -> SourceText:
@@ -108,7 +112,7 @@ def from_text(text: str) -> SourceText:
         raise InputRejected("the text is not valid Unicode", field=field) from error
 
 
-def _clean(data: bytes, field: str) -> SourceText:
+def _clean(data: bytes, field: str, name: str = "") -> SourceText:
     digest = hashlib.sha256(data).hexdigest()
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputRejected("the text is UTF-16", hint="save it as UTF-8", field=field)
@@ -128,4 +132,4 @@ def _clean(data: bytes, field: str) -> SourceText:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise InputRejected("the input is empty", field=field)
-    return SourceText(text, field, encoding, digest, warnings)
+    return SourceText(text, field, encoding, digest, warnings, name)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rig.place import RigError
-from soak import connect, events, fuzz, idle, kill, outputs, starters, stopstart
+from soak import connect, decks, events, fuzz, idle, kill, outputs, starters, stopstart
 from soak.cluster import run as cluster
 from soak.outcome import Outcome, Say
 
@@ -45,6 +45,7 @@ RUNS: Final = {
     "events": Run(events.run, 100_000, "changes told beside a subscriber that never reads"),
     "starters": Run(starters.run, 18, "rounds of 32 simultaneous starters"),
     "outputs": Run(outputs.run, 100_000, "lines at most of each real output to cut it at", True),
+    "decks": Run(decks.run, 1220, "decks of random crystals, two for each setting and layer group"),
     "cluster": Run(cluster.run, 100, "rounds of faults on a real SLURM over SSH", True),
 }
 SHOWN_PROBLEMS: Final = 20

@@ -15,9 +15,10 @@ from crystalmath.codes.espresso.large import with_workers as espresso_with_worke
 from crystalmath.codes.large import SMALL_BYTES, LargeOutputs
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import EndReceipt, InputFile, JobRequest, StructureData
-from support.crystal import crystal, run_here, scf_output
+from support.crystal import crystal, scf_output
 from support.espresso import deck, output
 from support.espresso import job as job_of_pwx
+from support.workers import run_here
 
 GOOD = EndReceipt(1, 0, None, "exit", None, 0.0, 1.0)
 DECK = "MgO\nCRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5\nEND\n12 1\n99 0\nEND\nEND\n"

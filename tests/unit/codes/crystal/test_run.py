@@ -223,7 +223,7 @@ def test_what_is_beside_the_deck_is_taken_where_it_asks_for_it(bench: Bench) -> 
         (DECK, {"unknown": 1}, "unknown", "inputs.unknown"),
         ("", {}, "empty", "files.0"),
         (DECK[:-4], {}, "99 0|END", None),
-        ("a title\nCELL\nEND\n", {}, "none of CRYSTAL", "files.0"),
+        ("a title\nCELL\nEND\n", {}, "line 2: .CELL. stands where CRYSTAL", "files.0"),
         ('{"basis": "x"}', {}, "does not end with END", "files.0"),
         (DECK[:-4] + "GUESSP\nEND\n", {}, r"mgo\.f9", "files.0"),
         (DECK, {"options": {}}, "no structure", "inputs.options"),
