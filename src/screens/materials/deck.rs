@@ -85,7 +85,7 @@ impl Writer {
             self.write(cx);
         }
         if self.is_open() {
-            self.deck.ask_again("crystal", cx);
+            self.deck.ask_again(cx);
         }
     }
 

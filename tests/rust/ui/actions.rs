@@ -110,6 +110,9 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     super::new_job_deck::deck(&mut ui);
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
+    super::templates::form(&mut ui);
+    everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
     super::engines::open(&mut ui);
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
