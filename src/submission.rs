@@ -4,12 +4,14 @@
 
 mod deck;
 mod kind;
+mod material;
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 pub use kind::{Doubt, Kind, is_structure_name, kind_of};
+pub use material::material_name;
 
 /// The variables that codes read from the client's environment.
 pub const CONTEXT: [&str; 7] = [

@@ -17,8 +17,10 @@ from typing import Any, Final
 
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.crystal import large as crystal_large
 from crystalmath.codes.crystal.adapter import CrystalAdapter
-from crystalmath.codes.crystal.run.writer import GENERATE, WorkerDecks
+from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, WorkerDecks
+from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -33,6 +35,7 @@ from crystalmath.forces.worker.wire import ABI
 from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
+from crystalmath.materials.registry import build_providers
 from crystalmath.runners.host.runner import HostRunner
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.clusters import ClusterShells
@@ -72,6 +75,7 @@ from crystalmath.services.templates import TemplatesService
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
+from crystalmath.storage.search_cache import SqliteSearchCache
 from crystalmath.storage.store import open_store
 from crystalmath.structures.reader import WorkerStructureReader
 
@@ -94,7 +98,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
 LINTERS: Final[Mapping[str, Linter]] = {
-    "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
+    "crystal": Linter((".d12", ".d3"), "crystalmath.codes.crystal.lint.lint:lint_source")
 }
 """What runs in worker processes; ``server.proc`` allows it."""
 
@@ -122,8 +126,10 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
-            CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)),
-            EspressoAdapter(),
+            crystal_large.with_workers(
+                CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
+            ),
+            espresso_large.with_workers(EspressoAdapter(), server.run_worker),
             ForcesAdapter(
                 provider,
                 {
@@ -184,13 +190,21 @@ class CrystalController:
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores, self._checks
         )
+        materials = SqliteMaterialStore(self._store)
+        search = MaterialSearch(
+            build_providers(settings.materials, server.run_worker, materials, materials),
+            SqliteSearchCache(self._store),
+            server.run_worker,
+            time.time,
+        )
         desk = Desk(
             self._store,
             codes,
             WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
             cores,
             ClusterDesk(self._clusters, self._runners.of),
-            materials := SqliteMaterialStore(self._store),
+            materials,
+            find_material=search.document,
         )
         self.materials = MaterialsService(
             desk.structures,
@@ -198,7 +212,8 @@ class CrystalController:
             server.run_worker,
             time.time,
             GENERATE,
-            search=MaterialSearch(),
+            GENERATE_PROPERTIES,
+            search=search,
         )
         rendering = Rendering(
             server.run_worker,
@@ -207,7 +222,7 @@ class CrystalController:
                 "crystal_deck": CrystalDecks(self.materials.generate_d12),
                 "batch_job": BatchJobs(self._clusters, batch_words),
             },
-            {**LINTERS, "bash": Linter(".sh", "crystalmath.templates.shell:lint_script")},
+            {**LINTERS, "bash": Linter((".sh",), "crystalmath.templates.shell:lint_script")},
         )
         self.templates = TemplatesService(server.run_worker, rendering, settings.templates_dir)
         self.jobs = JobsService(

@@ -9,6 +9,8 @@
     ├── InputRejected                    -32000, or -32602 when the bad field is a request parameter
     │   └── EngineNotInstalled
     ├── OutputUnreadable
+    ├── AnalysisRefused
+    │   └── TooFewPoints · NotBracketed · NotRelaxed · SymmetryBroken · Underdetermined
     ├── MaterialsError
     ├── IsolationError
     │   ├── EnvironmentUnbuildable · EnvironmentBroken · LicenceNotAccepted
@@ -129,10 +131,71 @@ class OutputUnreadable(CrystalMathError):
     kind = "output_unreadable"
 
 
+class AnalysisRefused(CrystalMathError):
+    """No honest result can be taken from these data."""
+
+    kind = "analysis_refused"
+
+
+class TooFewPoints(AnalysisRefused):
+    """Fewer points than the result has unknowns."""
+
+    kind = "too_few_points"
+
+
+class NotBracketed(AnalysisRefused):
+    """The minimum lies outside the scan."""
+
+    kind = "not_bracketed"
+
+
+class NotRelaxed(AnalysisRefused):
+    """Forces or stress are left where the method needs a minimum."""
+
+    kind = "not_relaxed"
+
+
+class SymmetryBroken(AnalysisRefused):
+    """A mesh or a supercell does not have the symmetry of the crystal."""
+
+    kind = "symmetry_broken"
+
+
+class Underdetermined(AnalysisRefused):
+    """The data leave some of the unknowns open."""
+
+    kind = "underdetermined"
+
+
 class MaterialsError(CrystalMathError):
-    """A provider of structures failed."""
+    """A provider of structures failed.
+
+    Parameters
+    ----------
+    provider
+        Its name.
+    status
+        How: a word of ``contract.material_search.ProviderStatus``.
+    http_status
+        What the provider's server said; 0 where it said nothing.
+    """
 
     kind = "materials"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        field: str | None = None,
+        provider: str = "",
+        status: str = "failed",
+        http_status: int = 0,
+    ) -> None:
+        super().__init__(message, hint=hint, field=field)
+        self.provider = provider
+        self.status = status
+        self.http_status = http_status
 
 
 class IsolationError(CrystalMathError):

@@ -28,7 +28,7 @@ const ENDINGS: [(&str, &str); 10] = [
 /// Arguments of `convert`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure file, or one that was taken in, like local:3
+    /// A structure file, or a name that a search gave, like embedded:periclase-MgO or local:3
     #[arg(value_name = "IN")]
     pub file: PathBuf,
     /// The file to write; - writes it to stdout

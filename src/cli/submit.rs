@@ -21,7 +21,8 @@ use crate::submission::{self, Kind, Source, kind_of};
 /// Arguments of `submit`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure, a deck or a program, and the files it needs: what is run comes first
+    /// A structure (a file, or a name that a search gave), a deck or a program, and the files it
+    /// needs: what is run comes first
     #[arg(required_unless_present = "template", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// A template that writes the input; a structure in the first place fills it in
@@ -51,6 +52,10 @@ pub struct Args {
     /// A parameter of the code, as JSON or text; repeat for more
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
+    /// An option of the CRYSTAL deck that is written for a structure, like functional=PBE0, or of
+    /// the force engine; a dot goes into an object, as in spin.atoms; repeat for more
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.
     #[command(flatten)]
     pub resources: ResourceArgs,
@@ -164,6 +169,15 @@ fn submission(args: &Args) -> Result<Given, Failure> {
         Some(code) => code.clone(),
         None => told_by(&args.files[0], args)?.to_owned(),
     };
+    if code == "command" && sources[0].kind == Kind::Material {
+        return Err(Failure::usage(
+            format!(
+                "{} is a structure, and nothing that can be run",
+                sources[0].name
+            ),
+            "give another --code, or write it to a file: crystalmath convert",
+        ));
+    }
     let name = args
         .name
         .clone()
@@ -171,7 +185,7 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     let mut given = Given::default();
     given.text("name", Some(&name));
     given.text("code", Some(&code));
-    let inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let inputs = inputs(&code, args)?;
     if !inputs.contains_key("deck") {
         only_one(&submission::decks(&code, &sources))?;
     }
@@ -198,10 +212,53 @@ fn rest_of(args: &Args, given: &mut Given) {
     given.put("dry_run", args.dry_run.then_some(Value::Bool(true)));
 }
 
+/// The parameters of the code, with its options where it has some.
+fn inputs(code: &str, args: &Args) -> Result<Map<String, Value>, Failure> {
+    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    if args.options.is_empty() {
+        return Ok(inputs);
+    }
+    let member = match code {
+        "crystal" => "options",
+        "forces" => "engine_options",
+        _ => {
+            return Err(Failure::usage(
+                format!("{code} has no --option"),
+                "its parameters are given with --param; crystalmath codes lists them",
+            ));
+        }
+    };
+    let mut options = Given::default();
+    for (path, value) in &args.options {
+        options.put_at(path, value.clone())?;
+    }
+    if inputs.insert(member.to_owned(), options.object()).is_some() {
+        return Err(Failure::usage(
+            format!("--param {member} and --option say the same"),
+            "leave one of them out",
+        ));
+    }
+    Ok(inputs)
+}
+
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
     let mut seen = BTreeMap::new();
     let mut sources = Vec::with_capacity(paths.len());
-    for path in paths {
+    for (place, path) in paths.iter().enumerate() {
+        if let Some(material) = submission::material_name(path) {
+            if place > 0 {
+                return Err(Failure::usage(
+                    format!("{material} is a structure, and stands behind another file"),
+                    "name it first",
+                ));
+            }
+            sources.push(Source {
+                name: material.to_owned(),
+                path: material.to_owned(),
+                kind: Kind::Material,
+            });
+            continue;
+        }
         let name = file_name(path)?;
         if let Some(first) = seen.insert(name.clone(), path) {
             return Err(Failure::usage(
@@ -249,7 +306,10 @@ fn only_one(decks: &[&str]) -> Result<(), Failure> {
 
 /// The code that the first file tells, if it does.
 fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
-    let kind = kind_of(first);
+    let kind = match submission::material_name(first) {
+        Some(_) => Kind::Material,
+        None => kind_of(first),
+    };
     submission::code_for(kind, args.engine.is_some()).ok_or_else(|| {
         let (reason, hint) = match kind {
             Kind::Either(doubt) => {

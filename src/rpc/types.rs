@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "20e9ec612dbc32105ff15c73c27c73bf476ecaf189c8c6a2c2b29008cca70d45";
+pub const SCHEMA_SHA256: &str = "846abe79d9940fd034938035ce7a36ec3592ff096bcd22ae2cffd7aeb66ddbfb";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -498,6 +498,13 @@ pub const METHODS: &[MethodInfo] = &[
         "Write a CRYSTAL deck for a structure.",
     ),
     MethodInfo::new(
+        "materials.generate_d3",
+        60.0,
+        true,
+        false,
+        "Write a deck for the properties of a wave function: bands, density of states, records.",
+    ),
+    MethodInfo::new(
         "materials.generate_inputs",
         30.0,
         false,
@@ -626,14 +633,14 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "templates.get",
-        30.0,
+        60.0,
         true,
         false,
         "Show one template with its text.",
     ),
     MethodInfo::new(
         "templates.list",
-        30.0,
+        60.0,
         true,
         false,
         "List the templates with their parameters, your own ones among them.",
@@ -647,7 +654,7 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "templates.save",
-        30.0,
+        60.0,
         false,
         false,
         "Save a template in your own folder: a text, or another template with other defaults.",
@@ -1578,6 +1585,31 @@ pub struct AttachResult {
     pub capabilities: Capabilities,
 }
 
+/// Bands along a path in reciprocal space.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandStructure {
+    /// Of the plot; made of the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Along the whole path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Special points, a comma at each break: GXWK,UX; that of the lattice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Instead of a path: both ends of each, in units of 1/`iss` of the reciprocal vectors of the
+    /// primitive cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Vec<Vec<i64>>>,
+    /// Unit of `segments`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iss: Option<i64>,
+}
+
 /// Something that is not started again for a while, as it has crashed too often.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2064,7 +2096,7 @@ pub struct ConvertSymmetry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateClusterParams {
-    /// 1–50 characters, unique.
+    /// 1–50 characters, unique; not `local`.
     pub name: String,
     /// `slurm`, or `ssh`: a host without a scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2264,6 +2296,56 @@ pub struct D12Result {
     pub report: D12Report,
 }
 
+/// What a deck of properties shall ask for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Options {
+    /// Bands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<BandStructure>,
+    /// Density of states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<DensityOfStates>,
+    /// Mesh of NEWK: IS and ISP, or three values of IS; twice that of the wave function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shrink: Option<Vec<i64>>,
+    /// Raw records, like those of ECHG: a keyword and what belongs to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Vec<String>>,
+}
+
+/// What the deck holds, and what was decided on the way to it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Report {
+    /// Keywords, in their order.
+    pub properties: Vec<String>,
+    /// Special points of the bands.
+    pub path: Option<String>,
+    /// In reciprocal vectors of the primitive cell, as they are written.
+    pub special_points: BTreeMap<String, Vec<f64>>,
+    /// Mesh of NEWK, then ISP.
+    pub newk: Option<Vec<i64>>,
+    /// Mesh of the wave function, then ISP; unknown where left out.
+    pub wave: Option<Vec<i64>>,
+    /// Atoms of the primitive cell.
+    pub n_atoms_primitive: Option<i64>,
+    /// Orbitals, and so bands, of the primitive cell.
+    pub n_orbitals: Option<i64>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
+}
+
+/// A deck of properties.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Result {
+    /// The text of the deck.
+    pub d3: String,
+    /// What it holds.
+    pub report: D3Report,
+}
+
 /// Params of `jobs.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2273,6 +2355,27 @@ pub struct DeleteParams {
     /// Remove their directories as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<bool>,
+}
+
+/// The density of states, whole and of parts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DensityOfStates {
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Instead of bands: a range of energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energies_hartree: Option<(f64, f64)>,
+    /// Along the energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Legendre polynomials of the expansion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polynomials: Option<i64>,
+    /// Parts, at most 15.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projections: Option<Vec<Projection>>,
 }
 
 /// In which directions a structure repeats.
@@ -2893,6 +2996,16 @@ pub struct GenerateD12Params {
     /// What to compute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<D12Options>,
+}
+
+/// A wave function, and what shall be calculated of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateD3Params {
+    /// The deck of the wave function.
+    pub deck: WaveIn,
+    /// What to calculate.
+    pub options: D3Options,
 }
 
 /// Which structure.
@@ -3643,10 +3756,10 @@ pub struct MaterialFound {
     pub ids: Vec<String>,
     /// Of the mineral, prototype, file or job.
     pub name: Option<String>,
-    /// Reduced, in Hill order.
+    /// Reduced, in Hill order; of the cell where sites are shared.
     pub formula: String,
-    /// The amounts alone: A2B of TiO2.
-    pub formula_anonymous: String,
+    /// The amounts alone, A2B of TiO2; null where they are not whole.
+    pub formula_anonymous: Option<String>,
     /// In alphabetical order.
     pub elements: Vec<String>,
     /// Atoms of the cell that the provider gives.
@@ -3845,6 +3958,18 @@ pub struct ProgressView {
     pub fraction: Option<f64>,
     /// One short line.
     pub text: String,
+}
+
+/// A part of the density of states: atoms or orbitals of the primitive cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Projection {
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<Vec<i64>>,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orbitals: Option<Vec<i64>>,
 }
 
 /// Where the numbers come from.
@@ -5154,7 +5279,7 @@ pub struct UnsubscribeResult {
 pub struct UpdateClusterParams {
     /// Name or number of the cluster.
     pub id: Value,
-    /// Another name.
+    /// Another name; not `local`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// See `clusters.create`.
@@ -5263,6 +5388,18 @@ pub struct UsageView {
     pub core_hours: Option<f64>,
     /// `sacct` or `receipt`.
     pub source: String,
+}
+
+/// The deck of the wave function: a path or a text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaveIn {
+    /// A `.d12` on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The deck itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
@@ -5778,6 +5915,16 @@ pub mod calls {
         type Reply = Reply<D12Result>;
     }
 
+    /// `materials.generate_d3`: Write a deck for the properties of a wave function: bands, density
+    /// of states, records.
+    pub enum MaterialsGenerateD3 {}
+
+    impl Call for MaterialsGenerateD3 {
+        const METHOD: &'static str = "materials.generate_d3";
+        type Params = GenerateD3Params;
+        type Reply = Reply<D3Result>;
+    }
+
     /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
     /// again.
     pub enum MaterialsGet {}
@@ -6034,6 +6181,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
+    visitor.visit::<calls::MaterialsGenerateD3>();
     visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();

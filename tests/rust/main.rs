@@ -35,6 +35,8 @@ mod queue;
 #[cfg(feature = "ipc")]
 mod refusals;
 #[cfg(feature = "ipc")]
+mod search;
+#[cfg(feature = "ipc")]
 mod templates;
 
 mod ui;

@@ -115,8 +115,10 @@ class MaterialFound(Model):
         description="`provider:id` of all that are this structure; the first is this one."
     )
     name: str | None = Field(default=None, description="Of the mineral, prototype, file or job.")
-    formula: str = Field(description="Reduced, in Hill order.")
-    formula_anonymous: str = Field(description="The amounts alone: A2B of TiO2.")
+    formula: str = Field(description="Reduced, in Hill order; of the cell where sites are shared.")
+    formula_anonymous: str | None = Field(
+        default=None, description="The amounts alone, A2B of TiO2; null where they are not whole."
+    )
     elements: list[str] = Field(description="In alphabetical order.")
     n_atoms: int = Field(description="Atoms of the cell that the provider gives.")
     space_group: FoundGroup | None = Field(

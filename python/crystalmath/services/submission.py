@@ -35,7 +35,7 @@ from crystalmath.services.ports_cluster import Cluster
 from crystalmath.services.ports_materials import MaterialStore
 from crystalmath.services.ports_store import Documents, NewJob, Store
 from crystalmath.services.ports_templates import TemplateFiller
-from crystalmath.services.structure_in import StructureInputs
+from crystalmath.services.structure_in import FindMaterial, StructureInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class Desk:
     cluster_desk: ClusterDesk | None = None
     materials: MaterialStore | None = None
     templates: TemplateFiller | None = None
+    find_material: FindMaterial | None = None
 
     def check(
         self,
@@ -167,7 +168,7 @@ class Desk:
     @property
     def structures(self) -> StructureInputs:
         """Finds the structures that requests name."""
-        return StructureInputs(self.store, self.reader, self.materials)
+        return StructureInputs(self.store, self.reader, self.materials, self.find_material)
 
 
 def new_job(

@@ -23,7 +23,7 @@ from crystalmath.services.codes import LINT_S, Linter
 from crystalmath.services.ports_templates import Maker
 
 RENDER: Final = "crystalmath.templates.render:render_template"
-RENDER_S: Final = 20.0
+RENDER_S: Final = 50.0
 """Seconds for one pass; the template itself is given less, and stops with a reason."""
 MAX_MADE: Final = 16
 """How often one template may ask for something."""
@@ -129,7 +129,7 @@ class Rendering:
         return [
             RenderedFinding(path=file.path, **finding)
             for file in files
-            if len(files) == 1 or file.path.lower().endswith(linter.ending)
+            if len(files) == 1 or file.path.lower().endswith(linter.endings)
             for finding in self.run(linter.function, {"text": file.content}, LINT_S)
         ]
 

@@ -27,7 +27,7 @@ from crystalmath.services.template_rendering import Rendering, RunInWorker
 LIST: Final = "crystalmath.templates.shelf:list_templates"
 GET: Final = "crystalmath.templates.shelf:get_template"
 SAVE: Final = "crystalmath.templates.saving:save_template"
-WORK_S: Final = 20.0
+WORK_S: Final = 50.0
 """Seconds for reading or writing templates, below the deadline of the methods."""
 
 
@@ -45,7 +45,7 @@ class TemplatesService:
         self._rendering = rendering
         self._folder = folder
 
-    @rpc(errors=(InputRejected,), lane="proc", read_only=True)
+    @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
     def list(self, params: ListTemplatesParams) -> Listing[TemplateRow, TemplatesMeta]:
         """List the templates with their parameters, your own ones among them.
 
@@ -55,7 +55,7 @@ class TemplatesService:
         rows = [TemplateRow.model_validate(row) for row in found]
         return Listing(data=rows, meta=TemplatesMeta(total=len(rows), folder=str(self._folder)))
 
-    @rpc(errors=(InputRejected, NotFound), lane="proc", read_only=True)
+    @rpc(errors=(InputRejected, NotFound), lane="proc", read_only=True, deadline_s=60.0)
     def get(self, params: GetTemplateParams) -> TemplateSource:
         """Show one template with its text."""
         asked = {"folder": str(self._folder), "id": params.id, "origin": params.origin}
@@ -70,7 +70,7 @@ class TemplatesService:
         """
         return self._rendering.render(params.id, params.parameters, params.origin)
 
-    @rpc(errors=(InputRejected, NotFound, Conflict), lane="proc")
+    @rpc(errors=(InputRejected, NotFound, Conflict), lane="proc", deadline_s=60.0)
     def save(self, params: SaveTemplateParams) -> SaveTemplateResult:
         """Save a template in your own folder: a text, or another template with other defaults.
 

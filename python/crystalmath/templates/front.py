@@ -200,14 +200,15 @@ class _Reader:
             if given is not None:
                 raise self._fault(f"choices mean nothing for type {keys['type']}", *at)
             return ()
-        good = isinstance(given, list) and given and all(isinstance(c, str) and c for c in given)
-        if not good or len(set(given)) != len(given) or len(given) > 200:
+        words = given if isinstance(given, list) else []
+        good = all(isinstance(word, str) and word for word in words)
+        if not words or not good or len(set(words)) != len(words) or len(words) > 200:
             raise self._fault(
                 f"{name} needs its choices: a list of different words",
                 *at,
                 hint="words like no and 3 that YAML reads otherwise stand in quotes",
             )
-        return tuple(given)
+        return tuple(words)
 
     def _renders(self) -> tuple[str, ...]:
         found = self._strings("renders", MAX_FILES, 200)

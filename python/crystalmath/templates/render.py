@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -174,13 +175,13 @@ def _maker(
 
 def _caller_line() -> int:
     """The line of the template that is being filled in."""
-    frame = sys._getframe(1)  # noqa: SLF001 - there is no other way to ask where one is
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - there is no other way to ask where one is
     while frame is not None:
         template = frame.f_globals.get("__jinja_template__")
         if frame.f_code.co_filename == NAME and template is not None:
             line: int = template.get_corresponding_lineno(frame.f_lineno)
             return line
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return 1
 
 

@@ -62,8 +62,8 @@ def save_template(
     path = place / f"{id}{ENDING}"
     replaced = _write(place, path, made, replace=replace)
     warnings = []
-    if (fault := defaults_fault(template)) is not None:
-        warnings.append(f"its defaults cannot be filled in: {fault}")
+    if (said := defaults_fault(template)) is not None:
+        warnings.append(f"its defaults cannot be filled in: {said}")
     if is_shipped(id):
         warnings.append(f"{id} is a template of the program too; yours is used from now on")
     row = row_of(Shelved(id, path, USER_ORIGIN), shadowed=False)

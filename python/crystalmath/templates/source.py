@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
@@ -37,7 +37,8 @@ class Source:
 
     def line_of(self, *path: str) -> int:
         """The line of a key of the front matter, or of the nearest one that there is."""
-        found, node = self.front_line, self.front
+        found = self.front_line
+        node: Any = self.front
         for key in path:
             if not isinstance(node, CommentedMap) or key not in node:
                 break

@@ -97,6 +97,26 @@ pub(super) const DECK_ARGUMENTS: [(&str, &str); 34] = [
     ("structure", "STRUCTURE"),
 ];
 
+/// The same for the command that writes decks of properties.
+pub(super) const PROPERTY_ARGUMENTS: &[(&str, &str)] = &[
+    ("deck", "DECK"),
+    ("options.band.bands", "--bands"),
+    ("options.band.path", "--band"),
+    ("options.band.iss", "--option band"),
+    ("options.band.points", "--option band"),
+    ("options.band.segments", "--option band"),
+    ("options.band.title", "--option band"),
+    ("options.band", "--band"),
+    ("options.dos.bands", "--bands"),
+    ("options.dos.energies_hartree", "--energies"),
+    ("options.dos.points", "--option dos"),
+    ("options.dos.polynomials", "--option dos"),
+    ("options.dos.projections", "--project"),
+    ("options.dos", "--dos"),
+    ("options.extra", "--extra"),
+    ("options.shrink", "--shrink"),
+];
+
 /// The same for the commands below `engines`, where an engine stands at its place.
 pub(super) const ENGINE_ARGUMENTS: &[(&str, &str)] = &[
     ("accept_license", "--accept-license"),
@@ -159,10 +179,23 @@ pub(super) const CLUSTER_ARGUMENTS: &[(&str, &str)] = &[
 /// The same for the commands about structures.
 pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
     ("cell", "--cell"),
+    ("chemsys", "--chemsys"),
     ("dimension", "--dimension"),
+    ("elements_all", "--elements"),
+    ("elements_any", "--any-of"),
+    ("elements_none", "--without"),
     ("format", "--to"),
+    ("formula", "--formula"),
+    ("limit", "--limit"),
+    ("n_atoms_max", "--max-atoms"),
+    ("prototype", "--prototype"),
+    ("providers", "--provider"),
+    ("query", "QUERY"),
+    ("spacegroup", "--spacegroup"),
     ("structure.format", "--from"),
     ("structure", "FILE"),
     ("symprec_angstrom", "--symprec"),
+    ("text", "--name"),
+    ("timeout_s", "--timeout"),
     ("vacuum_angstrom", "--vacuum"),
 ];

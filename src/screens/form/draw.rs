@@ -4,7 +4,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Done, Field, Form};
-use crate::screens::new_job::schema::Kind;
 use crate::screens::{Cx, ViewCx};
 use crate::theme::Role;
 use crate::widgets::form::{self, Row};
@@ -118,19 +117,13 @@ impl Form {
         {
             return (fault.clone(), Role::Bad);
         }
-        let takes = match &spec.kind {
-            Kind::Words => "Words; quotes hold blanks.",
-            Kind::Pairs => "Pairs name=value; quotes hold blanks.",
-            Kind::Json => "Written as JSON.",
-            _ => "",
-        };
         let bounds = Some(&spec.bounds).filter(|bounds| !bounds.is_empty());
         let default = spec.default.as_ref();
         let parts = [
             Some(spec.help.clone()),
             bounds.map(|bounds| format!("{bounds}.")),
             default.map(|default| format!("Default {default}.")),
-            Some(takes.to_owned()),
+            Some(spec.kind.takes().to_owned()),
         ];
         let parts = parts.into_iter().flatten();
         let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();

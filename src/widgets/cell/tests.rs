@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use super::{Crystal, Vector, View, draw};
 use crate::theme::{Glyphs, Theme};
 
-fn cube(length: f64) -> Option<[Vector; 3]> {
-    Some([[length, 0.0, 0.0], [0.0, length, 0.0], [0.0, 0.0, length]])
+fn cube(length: f64) -> [Vector; 3] {
+    [[length, 0.0, 0.0], [0.0, length, 0.0], [0.0, 0.0, length]]
 }
 
 fn crystal(lattice: Option<[Vector; 3]>, periodic: [bool; 3], atoms: &[(&str, Vector)]) -> Crystal {
@@ -34,7 +34,7 @@ fn rock_salt() -> Crystal {
             atoms.push((symbol, [at[0] + shift, at[1], at[2]]));
         }
     }
-    crystal(cube(4.2), [true; 3], &atoms)
+    crystal(Some(cube(4.2)), [true; 3], &atoms)
 }
 
 fn drawn(crystal: &Crystal, view: &View, size: (u16, u16), ascii: bool) -> Vec<String> {
@@ -74,7 +74,11 @@ fn place(lines: &[String], wanted: &str) -> Option<(usize, usize)> {
 
 #[test]
 fn atoms_on_faces_stand_on_the_faces_across_as_well() {
-    let of = |at: Vector| crystal(cube(4.0), [true; 3], &[("Cu", at)]).shown(1).len();
+    let of = |at: Vector| {
+        crystal(Some(cube(4.0)), [true; 3], &[("Cu", at)])
+            .shown(1)
+            .len()
+    };
     assert_eq!(of([0.0, 0.0, 0.0]), 8, "a corner");
     assert_eq!(of([2.0, 0.0, 0.0]), 4, "an edge");
     assert_eq!(of([2.0, 2.0, 0.0]), 2, "a face");
@@ -89,14 +93,14 @@ fn atoms_on_faces_stand_on_the_faces_across_as_well() {
 
 #[test]
 fn copies_are_whole_axes_away() {
-    let lattice = Some([[3.0, 0.0, 0.0], [-1.5, 2.6, 0.0], [0.3, 0.1, 5.0]]);
+    let lattice = [[3.0, 0.0, 0.0], [-1.5, 2.6, 0.0], [0.3, 0.1, 5.0]];
     let given = [0.4, 0.7, 1.1];
-    let one = crystal(lattice, [true, true, false], &[("C", given)]);
+    let one = crystal(Some(lattice), [true, true, false], &[("C", given)]);
     let shown = one.shown(2);
     assert_eq!(shown.len(), 4, "nothing repeats along the third axis");
     for atom in shown {
         let away = super::space::plus(&atom.at, -1.0, &given);
-        let parts = super::space::fractions_in(&lattice.expect("axes"), &away).expect("volume");
+        let parts = super::space::fractions_in(&lattice, &away).expect("volume");
         for part in parts {
             assert!((part - part.round()).abs() < 1e-9, "{parts:?}");
         }
@@ -131,7 +135,7 @@ fn a_molecule_is_its_atoms_alone() {
 fn a_crystal_is_not_drawn_as_its_mirror_image() {
     // Along c: a to the right, b up, and the atom at a quarter of each between them.
     let atoms = [("Fe", [1.0, 0.0, 2.0]), ("O", [0.0, 1.0, 2.0])];
-    let one = crystal(cube(4.0), [true; 3], &atoms);
+    let one = crystal(Some(cube(4.0)), [true; 3], &atoms);
     let lines = drawn(&one, &along(&one, 2), (50, 24), true);
     let (a, b) = (place(&lines, "a"), place(&lines, "b"));
     let ((ax, ay), (bx, by)) = (a.expect("a"), b.expect("b"));
@@ -151,7 +155,7 @@ fn a_crystal_is_not_drawn_as_its_mirror_image() {
 #[test]
 fn what_is_nearer_hides_what_is_behind_it_as_a_whole() {
     let atoms = [("Co", [2.0, 2.0, 1.0]), ("O", [2.0, 2.0, 3.0])];
-    let one = crystal(cube(4.0), [true; 3], &atoms);
+    let one = crystal(Some(cube(4.0)), [true; 3], &atoms);
     let top = drawn(&one, &along(&one, 2), (50, 24), true);
     let drawing = top[..23].concat();
     assert!(drawing.contains('O') && !drawing.contains('C'), "{top:#?}");
@@ -212,14 +216,18 @@ fn odd_cells_and_windows_draw_something_or_nothing() {
     let odd = [
         Crystal::default(),
         crystal(flat, [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
-        crystal(cube(f64::NAN), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
+        crystal(Some(cube(f64::NAN)), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
         crystal(
-            cube(1e300),
+            Some(cube(1e300)),
             [true; 3],
             &[("Si", [1e300, f64::INFINITY, 0.0])],
         ),
-        crystal(cube(0.0), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
-        crystal(cube(4.0), [true; 3], &[("", [1.0; 3]), ("晶", [2.0; 3])]),
+        crystal(Some(cube(0.0)), [true; 3], &[("Si", [0.0, 0.0, 0.0])]),
+        crystal(
+            Some(cube(4.0)),
+            [true; 3],
+            &[("", [1.0; 3]), ("晶", [2.0; 3])],
+        ),
     ];
     for crystal in &odd {
         for size in [(0, 0), (1, 1), (16, 6), (80, 24)] {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::clusters::{cluster, clusters, report};
 use super::engines::{checked, reading, told_worker};
 use super::job::{detail, files};
-use super::materials::{self, deck, document, found, inspected, linted, providers};
+use super::materials::{self, deck, found, inspected, providers};
 use super::new_job::codes;
 use super::new_job_deck::{codes as decks, discovered, dry_run};
 use super::queue::queue;
@@ -177,8 +177,6 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         }
         "materials.inspect" => odd_cell(numbers),
         "materials.generate_d12" => deck(),
-        "codes.lint" => linted(),
-        "rpc.discover" => document(),
         "slurm.queue" => queue(),
         "slurm.cancel" | "slurm.release" => {
             let outcome = ["asked", "not_done", "?"][numbers.below(3)];

@@ -43,7 +43,7 @@ def test_names_that_are_refused(name: str) -> None:
         ({"resources": {"ntasks": 2, "cpus_per_task": 2}}, InvalidParams, "resources.ntasks"),
         ({"after": [99]}, InvalidParams, "after.0"),
         ({"inputs": {"reject": 1}}, InvalidParams, "inputs.reject"),
-        ({"structure": {"material": "mp:1"}}, NotImplementedYet, "structure.material"),
+        ({"structure": {"material": "mp:1"}}, InvalidParams, "structure.material"),
         ({"structure": {"job": 99}}, InvalidParams, "structure.job"),
         ({"files": [{"path": "a", "source": "/nonexistent/a"}]}, InvalidParams, "files.0.source"),
         ({"files": [{"path": "a", "source": "/dev"}]}, InvalidParams, "files.0.source"),
