@@ -151,7 +151,7 @@ fn there(ui: &mut Ui) {
     ui.answer("materials.providers", Ok(providers()));
 }
 
-/// The search for MgO is under way.
+/// A search is under way.
 fn searching(ui: &mut Ui) {
     there(ui);
     ui.keys(&["/"]);
