@@ -273,7 +273,7 @@ fn the_options_of_a_deck_are_fields_whose_parts_open() {
     ui.keys(&["enter", "right"]);
     let text = ui.picture((120, 60));
     assert!(text.contains("toldeg"), "{text}");
-    ui.keys(&["j", "right", "right"]);
+    ui.keys(&["j", "right"]);
     let mut params = json!({});
     while ui.asked("jobs.submit").is_some() {
         params = ui.answer("jobs.submit", Ok(dry_run(DECK)));
