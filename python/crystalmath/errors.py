@@ -9,6 +9,8 @@
     ├── InputRejected                    -32000, or -32602 when the bad field is a request parameter
     │   └── EngineNotInstalled
     ├── OutputUnreadable
+    ├── AnalysisRefused
+    │   └── TooFewPoints · NotBracketed · NotRelaxed · SymmetryBroken · Underdetermined
     ├── MaterialsError
     ├── IsolationError
     │   ├── EnvironmentUnbuildable · EnvironmentBroken · LicenceNotAccepted
@@ -127,6 +129,42 @@ class OutputUnreadable(CrystalMathError):
     """A program's output cannot be understood."""
 
     kind = "output_unreadable"
+
+
+class AnalysisRefused(CrystalMathError):
+    """No honest result can be taken from these data."""
+
+    kind = "analysis_refused"
+
+
+class TooFewPoints(AnalysisRefused):
+    """Fewer points than the result has unknowns."""
+
+    kind = "too_few_points"
+
+
+class NotBracketed(AnalysisRefused):
+    """The minimum lies outside the scan."""
+
+    kind = "not_bracketed"
+
+
+class NotRelaxed(AnalysisRefused):
+    """Forces or stress are left where the method needs a minimum."""
+
+    kind = "not_relaxed"
+
+
+class SymmetryBroken(AnalysisRefused):
+    """A mesh or a supercell does not have the symmetry of the crystal."""
+
+    kind = "symmetry_broken"
+
+
+class Underdetermined(AnalysisRefused):
+    """The data leave some of the unknowns open."""
+
+    kind = "underdetermined"
 
 
 class MaterialsError(CrystalMathError):

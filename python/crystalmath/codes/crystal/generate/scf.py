@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from crystalmath.analysis.mesh import flattened, is_invariant, mesh_of, symmetric_mesh
 from crystalmath.codes.crystal.cell.lattice import cell_from_record
-from crystalmath.codes.crystal.cell.mesh import (
-    flattened,
-    is_invariant,
-    mesh_of,
-    primitive_cell,
-    reciprocal_rotations,
-    symmetric_mesh,
-)
+from crystalmath.codes.crystal.cell.mesh import primitive_cell, reciprocal_rotations
 from crystalmath.codes.crystal.cell.settings import Setting, layer_setting, space_setting
 from crystalmath.codes.crystal.generate.hamiltonian import Hamiltonian
 from crystalmath.codes.crystal.generate.placed import Placed

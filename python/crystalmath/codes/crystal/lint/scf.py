@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from crystalmath.analysis.mesh import breaking_rotation, flattened, symmetric_mesh
 from crystalmath.codes.crystal.cell.declared import Declared
-from crystalmath.codes.crystal.cell.mesh import (
-    breaking_rotation,
-    flattened,
-    reciprocal_rotations,
-    symmetric_mesh,
-)
+from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
 from crystalmath.codes.crystal.deck.records import Deck, Finding, Item
 from crystalmath.codes.crystal.lint.findings import bad_numbers, error, unknown_words, warning
 from crystalmath.codes.crystal.lint.geometry import outside_optgeom

@@ -1,0 +1,1 @@
+"""Paths through the Brillouin zone, and the edges of bands."""

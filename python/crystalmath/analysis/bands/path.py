@@ -1,0 +1,213 @@
+"""The path of a band structure, on the cell that it is made for.
+
+Points and path of HPKOT by seekpath: Y. Hinuma, G. Pizzi, Y. Kumagai, F. Oba, I. Tanaka, Comput.
+Mater. Sci. 128, 140 (2017), doi:10.1016/j.commatsci.2016.10.015. The points are fractions of the
+reciprocal vectors of the standard primitive cell; the bands of any other cell are folded, so the
+calculation takes the structure that comes with the path.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from crystalmath.analysis.point_group import periodic
+from crystalmath.domain.elements import SYMBOLS
+from crystalmath.errors import InputRejected
+from crystalmath.structures.structure import Floats, SiteData, Structure
+from crystalmath.structures.symmetry.crystal import SYMPREC_A
+from crystalmath.structures.symmetry.layers import no_symmetry
+
+SPACING_INV_ANGSTROM: Final = 0.02
+"""Largest distance of neighbouring points, with the factor 2π."""
+GAMMA: Final = "GAMMA"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BandPath:
+    """Points of high symmetry and the lines between them.
+
+    Attributes
+    ----------
+    structure
+        The standard primitive cell, which the calculation must use.
+    rotation
+        Turns Cartesian columns of the structure that was given into those of ``structure``.
+    points
+        Fractions of the reciprocal vectors of ``structure`` by label.
+    lines
+        Label at each end. Where one line does not begin at the end of the line before, the path
+        has a break.
+    lattice
+        The Bravais lattice and the case of it, in the words of HPKOT: ``cF2``.
+    given_cells
+        How many primitive cells the cell that was given holds.
+    """
+
+    structure: Structure
+    rotation: Floats
+    points: dict[str, tuple[float, float, float]]
+    lines: tuple[tuple[str, str], ...]
+    lattice: str
+    given_cells: int
+    warnings: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The path as people write it: ``Γ–X–U | K–Γ–L``."""
+        text, last = "", None
+        for start, end in self.lines:
+            if start != last:
+                text += (" | " if text else "") + shown(start)
+            text += f"–{shown(end)}"
+            last = end
+        return text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledPath:
+    """A path with its points.
+
+    Attributes
+    ----------
+    fractions
+        Shape (n, 3), of the reciprocal vectors of the standard primitive cell.
+    distances
+        Along the path, 1/Å with the factor 2π; a break has no length.
+    lines
+        First and last index of each line; lines that meet share a point.
+    ticks
+        Index and label of the points of high symmetry.
+    """
+
+    fractions: Floats
+    distances: Floats
+    lines: tuple[tuple[int, int], ...]
+    ticks: tuple[tuple[int, str], ...]
+
+
+def shown(label: str) -> str:
+    """A label as it is printed: ``Γ`` for ``GAMMA``, without the underscore of an index."""
+    return label.replace(GAMMA, "Γ").replace("SIGMA", "Σ").replace("DELTA", "Δ").replace("_", "")
+
+
+def band_path(
+    structure: Structure, symprec_angstrom: float = SYMPREC_A, *, time_reversal: bool = True
+) -> BandPath:
+    """Find the path of a crystal.
+
+    Parameters
+    ----------
+    time_reversal
+        False for a magnetic crystal without inversion: the lines of −k are added.
+
+    Raises
+    ------
+    InputRejected
+        The structure is no crystal, or no symmetry can be found with this tolerance.
+    """
+    cell = periodic(structure, "band paths").spglib_cell
+    found, said = _asked(cell, symprec_angstrom, time_reversal)
+    standard = replace(
+        structure,
+        lattice=np.array(found["primitive_lattice"], dtype=float),
+        symbols=[SYMBOLS[int(number)] for number in found["primitive_types"]],
+        positions=np.array(found["primitive_positions"]) @ np.array(found["primitive_lattice"]),
+        sites=SiteData(),
+        order=np.empty(0, dtype=np.int64),
+        source=dict(structure.source),
+        warnings=list(structure.warnings),
+    )
+    if structure.sites.moments is not None and any(structure.sites.moments):
+        said.append(
+            "magnetic moments are not part of the standard cell: give them again, and check that "
+            "their order fits in it"
+        )
+    return BandPath(
+        structure=standard,
+        rotation=np.array(found["rotation_matrix"], dtype=float),
+        points={label: tuple(at) for label, at in found["point_coords"].items()},
+        lines=tuple((start, end) for start, end in found["path"]),
+        lattice=str(found["bravais_lattice_extended"]),
+        given_cells=round(abs(float(found["volume_original_wrt_prim"]))),
+        warnings=tuple(said),
+    )
+
+
+def _asked(cell: Any, symprec: float, time_reversal: bool) -> tuple[dict[str, Any], list[str]]:
+    """Ask seekpath; its warnings are about cells at the border of two cases."""
+    import seekpath
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = seekpath.get_path(cell, with_time_reversal=time_reversal, symprec=symprec)
+        except seekpath.SymmetryDetectionError as error:
+            raise no_symmetry(symprec) from error
+    said = [str(item.message) for item in caught if "EdgeCase" in item.category.__name__]
+    return found, said
+
+
+def sampled(path: BandPath, spacing_inv_angstrom: float = SPACING_INV_ANGSTROM) -> SampledPath:
+    """Put points on a path, its ends included.
+
+    Parameters
+    ----------
+    spacing_inv_angstrom
+        Largest distance of neighbouring points, with the factor 2π.
+
+    Raises
+    ------
+    InputRejected
+    """
+    if not spacing_inv_angstrom > 0:
+        raise InputRejected("the spacing must be positive", field="spacing_inv_angstrom")
+    reciprocal = 2 * np.pi * np.linalg.inv(path.structure.cell).T
+    fractions: list[Floats] = []
+    distances: list[float] = []
+    ticks: list[tuple[int, str]] = []
+    lines: list[tuple[int, int]] = []
+    last: str | None = None
+    at = 0.0
+    for start, end in path.lines:
+        one, other = np.array(path.points[start]), np.array(path.points[end])
+        length = float(np.linalg.norm((other - one) @ reciprocal))
+        steps = max(1, int(np.ceil(length / spacing_inv_angstrom - 1e-9)))
+        if start != last:
+            ticks.append((len(fractions), start))
+            fractions.append(one)
+            distances.append(at)
+        first = len(fractions) - 1
+        for step in range(1, steps + 1):
+            fractions.append(one + (other - one) * step / steps)
+            distances.append(at + length * step / steps)
+        lines.append((first, len(fractions) - 1))
+        ticks.append((len(fractions) - 1, end))
+        at, last = at + length, end
+    return SampledPath(np.array(fractions), np.array(distances), tuple(lines), tuple(ticks))
+
+
+def in_cell(path: BandPath, fractions: Floats, lattice: Floats) -> Floats:
+    """The same points as fractions of the reciprocal vectors of another cell of the crystal.
+
+    Parameters
+    ----------
+    fractions
+        Of the reciprocal vectors of ``path.structure``, shape (n, 3).
+    lattice
+        Row vectors (Å) of a cell in the axes of the structure that ``path`` was made of.
+
+    Raises
+    ------
+    InputRejected
+        The vectors are no lattice vectors of the crystal.
+    """
+    turned = lattice @ path.rotation.T
+    combination = turned @ np.linalg.inv(path.structure.cell)  # rows: vectors in standard ones
+    whole = np.rint(combination)
+    if np.abs(combination - whole).max() > 0.05:
+        raise InputRejected("the cell does not belong to the crystal of the path", field="lattice")
+    return np.asarray(fractions @ whole.T, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Elastic constants: strains, the fit, what follows from the constants, stability."""

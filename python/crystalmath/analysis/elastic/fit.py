@@ -1,0 +1,165 @@
+"""Elastic constants from strains and stresses.
+
+Stress = residual stress + C · strain, by least squares over those constants alone that the symmetry
+leaves free. Our own, since the strains are reduced by symmetry and each constant comes with its
+uncertainty; the tests hold it against pymatgen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from crystalmath.analysis.elastic.invariants import free_stiffness, free_stress
+from crystalmath.analysis.elastic.strains import Strain, second_piola_kirchhoff
+from crystalmath.analysis.elastic.voigt import stress_vector, turned_stiffness
+from crystalmath.analysis.flags import Flag
+from crystalmath.analysis.point_group import on_cartesian, periodic, rotations_of
+from crystalmath.analysis.relaxed import STRESS_GPA
+from crystalmath.errors import BadResult, InputRejected, Underdetermined
+from crystalmath.structures.structure import Floats, Structure
+from crystalmath.structures.symmetry.crystal import SYMPREC_A, find_symmetry
+from crystalmath.units import EV_PER_ANGSTROM3_GPA
+
+_NOT_LINEAR: Final = 0.05
+"""Residual of the fit, relative to the largest stress."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ElasticConstants:
+    """The stiffness of a crystal.
+
+    Attributes
+    ----------
+    stiffness_gpa
+        6×6, Voigt, in the Cartesian axes of the standard cell: a along x, b in the xy plane.
+    errors_gpa
+        Standard errors of its components, in the same axes.
+    stiffness_as_calculated_gpa
+        The same in the axes of the structure.
+    free
+        How many constants the symmetry leaves free.
+    residual_stress_gpa
+        Of the unstrained cell, six components, from the fit; axes of the structure.
+    rms_gpa
+        Root mean square difference between stresses and fit.
+    space_group
+        Whose symmetry was used.
+    """
+
+    stiffness_gpa: Floats
+    errors_gpa: Floats
+    stiffness_as_calculated_gpa: Floats
+    free: int
+    residual_stress_gpa: Floats
+    rms_gpa: float
+    space_group: int
+    flags: tuple[Flag, ...]
+
+
+def fit_elastic(
+    structure: Structure,
+    strains: Sequence[Strain],
+    stresses_ev_per_angstrom3: Sequence[Floats],
+    symprec_angstrom: float = SYMPREC_A,
+) -> ElasticConstants:
+    """Fit the elastic constants.
+
+    Parameters
+    ----------
+    structure
+        The relaxed, unstrained one.
+    strains
+        Those whose calculation succeeded.
+    stresses_ev_per_angstrom3
+        Cauchy stress of each, 3×3, positive under tension (ASE's sign, the opposite of a pressure),
+        with the atoms relaxed in the strained cell.
+
+    Raises
+    ------
+    InputRejected
+        As many stresses as strains are needed.
+    BadResult
+        A stress is not finite.
+    Underdetermined
+        The strains leave some constants open.
+    """
+    crystal = periodic(structure, "elastic constants")
+    pulled = _pulled_back(strains, stresses_ev_per_angstrom3)
+    turns = on_cartesian(rotations_of(crystal, symprec_angstrom), crystal.cell)
+    stiffness, stress = free_stiffness(turns), free_stress(turns)
+    columns = [np.ravel([c @ strain.strain for strain in strains]) for c in stiffness]
+    columns += [np.tile(s, len(strains)) for s in stress]
+    design = np.array(columns).T
+    if not strains or np.linalg.matrix_rank(design, tol=1e-6) < design.shape[1]:
+        raise Underdetermined(
+            f"{len(strains)} strained cells do not determine the {len(stiffness)} elastic "
+            "constants that the symmetry leaves free",
+            hint="compute all strains of the set; one that failed may be needed",
+        )
+    found, _, _, _ = np.linalg.lstsq(design, pulled, rcond=None)
+    residuals = pulled - design @ found
+    covariance = _covariance(design, residuals)
+    count = len(stiffness)
+    symmetry = find_symmetry(crystal, symprec_angstrom)
+    as_calculated = np.tensordot(found[:count], stiffness, axes=1)
+    basis = np.array([turned_stiffness(c, symmetry.rotation) for c in stiffness])
+    residual = found[count:] @ stress
+    variance = np.einsum("aij,ab,bij->ij", basis, covariance[:count, :count], basis)
+    return ElasticConstants(
+        stiffness_gpa=np.tensordot(found[:count], basis, axes=1),
+        errors_gpa=np.sqrt(np.maximum(variance, 0.0)),
+        stiffness_as_calculated_gpa=as_calculated,
+        free=count,
+        residual_stress_gpa=residual,
+        rms_gpa=float(np.sqrt(np.mean(residuals**2))),
+        space_group=symmetry.number,
+        flags=_doubts(residuals, pulled, residual),
+    )
+
+
+def _pulled_back(strains: Sequence[Strain], stresses: Sequence[Floats]) -> Floats:
+    """Second Piola–Kirchhoff stresses in GPa, all components in one row."""
+    if len(strains) != len(stresses):
+        raise InputRejected(
+            f"there are {len(strains)} strains and {len(stresses)} stresses", field="stresses"
+        )
+    rows = []
+    for strain, stress in zip(strains, stresses, strict=True):
+        cauchy = np.asarray(stress, dtype=float)
+        if cauchy.shape != (3, 3) or not np.isfinite(cauchy).all():
+            raise BadResult(f"the stress of the cell {strain.name} is not a finite 3 × 3 tensor")
+        rows.append(stress_vector(second_piola_kirchhoff(cauchy, strain.deformation)))
+    return np.ravel(rows) * EV_PER_ANGSTROM3_GPA
+
+
+def _covariance(design: Floats, residuals: Floats) -> Floats:
+    spare = max(1, design.shape[0] - design.shape[1])
+    scale = float(residuals @ residuals) / spare
+    return np.asarray(scale * np.linalg.inv(design.T @ design), dtype=np.float64)
+
+
+def _doubts(residuals: Floats, stresses: Floats, residual_stress: Floats) -> tuple[Flag, ...]:
+    flags = []
+    largest = float(np.abs(stresses).max())
+    if float(np.abs(residuals).max()) > _NOT_LINEAR * largest:
+        flags.append(
+            Flag(
+                "not_linear",
+                f"a stress is {np.abs(residuals).max():.2g} GPa off a straight line, of "
+                f"{largest:.2g} GPa: the strains are too large, or a cell relaxed to another state",
+            )
+        )
+    left = float(np.abs(residual_stress).max(initial=0.0))
+    if left > STRESS_GPA:
+        flags.append(
+            Flag(
+                "residual_stress",
+                f"the unstrained cell is under {left:.2g} GPa: these are constants under stress, "
+                "not those of the relaxed crystal",
+            )
+        )
+    return tuple(flags)

@@ -1,0 +1,1 @@
+"""Equations of state: energy over volume, and what follows from it."""

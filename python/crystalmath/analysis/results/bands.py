@@ -1,0 +1,119 @@
+"""The results document of electronic bands, with a density of states if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crystalmath.analysis.bands.gap import BandEdges, Level
+from crystalmath.analysis.bands.path import BandPath, SampledPath
+from crystalmath.analysis.results.axis import axis_of
+from crystalmath.analysis.results.document import (
+    Column,
+    Curve,
+    Plot,
+    Quantity,
+    ResultsDocument,
+    Table,
+    numbers,
+)
+from crystalmath.analysis.spectra.dos import DensityOfStates
+from crystalmath.errors import InputRejected
+from crystalmath.structures.structure import Floats
+
+
+def bands_document(
+    path: BandPath,
+    points: SampledPath,
+    energies_ev: Floats,
+    edges: BandEdges,
+    provenance: Mapping[str, str],
+    *,
+    zero_ev: float,
+    dos: DensityOfStates | None = None,
+) -> ResultsDocument:
+    """Make a document of bands.
+
+    Parameters
+    ----------
+    energies_ev
+        At the points of the path, shape (n_spins, n_points, n_bands).
+    zero_ev
+        What counts as zero in the plot: the Fermi energy, or the valence band edge.
+
+    Raises
+    ------
+    InputRejected
+        Energies and points do not fit each other.
+    """
+    if energies_ev.ndim != 3 or energies_ev.shape[1] != len(points.fractions):
+        raise InputRejected(
+            f"energies of shape {energies_ev.shape} do not belong to a path of "
+            f"{len(points.fractions)} points",
+            field="energies_ev",
+        )
+    plots = [_bands(points, energies_ev - zero_ev)]
+    if dos is not None:
+        plots.append(_dos(dos))
+    return ResultsDocument(
+        kind="bands",
+        title=f"Bands along {path.title}",
+        quantities=(
+            Quantity("gap", "band gap", edges.gap_ev, "eV"),
+            Quantity("direct_gap", "smallest direct gap", edges.direct_gap_ev, "eV"),
+            Quantity("zero", "zero of the plot", zero_ev, "eV"),
+        ),
+        tables=() if edges.metal else (_edges(edges),),
+        plots=tuple(plots),
+        flags=(*edges.flags, *(() if dos is None else dos.flags)),
+        provenance=provenance,
+    )
+
+
+def _edges(edges: BandEdges) -> Table:
+    rows = [
+        (name, level)
+        for name, level in (("valence", edges.valence), ("conduction", edges.conduction))
+        if level is not None
+    ]
+    return Table(
+        "edges",
+        "Band edges, a direct gap" if edges.direct else "Band edges, an indirect gap",
+        (
+            Column("edge", "", tuple(name for name, _ in rows)),
+            Column("energy", "eV", tuple(level.energy_ev for _, level in rows)),
+            Column("k_point", "", tuple(_at(level) for _, level in rows)),
+            Column("band", "", tuple(float(level.band + 1) for _, level in rows)),
+            Column("spin", "", tuple(float(level.spin + 1) for _, level in rows)),
+        ),
+    )
+
+
+def _at(level: Level) -> str:
+    return " ".join(f"{value:.4f}" for value in level.k_point)
+
+
+def _bands(points: SampledPath, energies: Floats) -> Plot:
+    curves = []
+    for spin, levels in enumerate(energies, start=1):
+        for number, (a, b) in enumerate(points.lines, start=1):
+            x = numbers(points.distances[a : b + 1])
+            for band in range(levels.shape[1]):
+                label = f"spin {spin}, line {number}, band {band + 1}"
+                curves.append(Curve(label, x, numbers(levels[a : b + 1, band])))
+    ticks, breaks = axis_of(points)
+    return Plot("bands", "Bands", "wave vector", "energy / eV", tuple(curves), ticks, breaks)
+
+
+def _dos(found: DensityOfStates) -> Plot:
+    spins = found.densities_per_ev.shape[0]
+    labels = ("total",) if spins == 1 else ("spin up", "spin down")
+    return Plot(
+        "dos",
+        f"Density of states ({found.method})",
+        "energy from the Fermi level / eV",
+        "states / eV⁻¹",
+        tuple(
+            Curve(label, numbers(found.energies_ev), numbers(density))
+            for label, density in zip(labels, found.densities_per_ev, strict=True)
+        ),
+    )

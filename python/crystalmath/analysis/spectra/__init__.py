@@ -1,0 +1,1 @@
+"""Densities of states from levels."""
