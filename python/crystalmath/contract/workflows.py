@@ -67,12 +67,12 @@ class EosOptions(Params):
         "± 2 % in length.",
     )
     fmax_ev_per_a: float = Field(
-        default=1e-3, gt=0, le=1, description="Largest force on an atom that may be left, eV/Å."
+        default=1e-3, gt=0, le=1e-3, description="Largest force on an atom that may be left, eV/Å."
     )
     smax_gpa: float = Field(
         default=1e-3,
         gt=0,
-        le=10,
+        le=0.1,
         description="Largest component of the stress that may be left, GPa: of the whole stress in "
         "the first relaxation, of its shape-changing part at each volume.",
     )

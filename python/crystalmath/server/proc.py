@@ -20,6 +20,7 @@ from typing import Any, Final
 from crystalmath import errors
 from crystalmath.errors import CrystalMathError, DeadlinePassed, Overloaded, WorkerDied
 from crystalmath.server.strict_json import encode
+from crystalmath.services.workflows.computations import COMPUTATIONS
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.structures.convert:convert_structure",
         "crystalmath.codes.crystal.generate.deck:generate_deck",
         "crystalmath.codes.crystal.lint.lint:lint_source",
+        *COMPUTATIONS,
     }
 )
 """What a worker may be asked to run, as ``module:function``."""

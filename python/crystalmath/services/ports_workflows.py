@@ -262,7 +262,7 @@ class WorkflowStore(Protocol):
 
     def conclude(
         self,
-        workflow_id: int,
+        workflow: WorkflowRecord,
         state: WorkflowState,
         at: float,
         *,
@@ -270,7 +270,7 @@ class WorkflowStore(Protocol):
         hint: str | None = None,
         results_hash: str | None = None,
     ) -> bool:
-        """RUNNING → ``state``; False when it was not RUNNING any more."""
+        """RUNNING → ``state``; False when anything of it has changed since it was read."""
 
     def ask_cancel(self, workflow_id: int, state: WorkflowState, message: str, at: float) -> bool:
         """Store the wish and cancel the PENDING steps, while the workflow is in ``state``.
@@ -278,7 +278,7 @@ class WorkflowStore(Protocol):
         A WAITING one is FAILED at once: what it needs has failed already.
         """
 
-    def again(self, workflow_id: int, names: Iterable[str], at: float) -> bool:
+    def again(self, workflow_id: int, names: Iterable[str]) -> bool:
         """Steps that did not complete → PENDING, next attempt; the workflow → RUNNING.
 
         Returns

@@ -27,7 +27,6 @@ from crystalmath.domain.workflow_states import STEP_STATES, WORKFLOW_STATES
 metadata = MetaData()
 
 
-
 def _listed(words: Iterable[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 

@@ -37,6 +37,10 @@ _BUMP: Final = "UPDATE counters SET value = value + 1 WHERE name = 'workflow_rev
 _REV: Final = "SELECT value FROM counters WHERE name = 'workflow_rev'"
 _STEP = workflow_steps.c
 _RESUMABLE: Final[tuple[WorkflowState, ...]] = ("RUNNING", "WAITING", "FAILED", "CANCELLED")
+_AFRESH: Final = dict.fromkeys(
+    ("started_at", "finished_at", "job_id", "reason", "message", "hint"), None
+)
+"""Of a step that is to be tried again."""
 
 
 class SqliteWorkflowStore:
@@ -217,7 +221,7 @@ class SqliteWorkflowStore:
 
     def conclude(
         self,
-        workflow_id: int,
+        workflow: WorkflowRecord,
         state: WorkflowState,
         at: float,
         *,
@@ -234,7 +238,10 @@ class SqliteWorkflowStore:
             "finished_at": None if state == "WAITING" else at,
         }
         with self._changing() as (connection, _, changed):
-            return _move(connection, changed, workflow_id, ("RUNNING",), values)
+            now = select(workflows.c.rev).where(workflows.c.id == workflow.id)
+            if connection.execute(now).scalar_one_or_none() != workflow.rev:
+                return False
+            return _move(connection, changed, workflow.id, ("RUNNING",), values)
 
     def ask_cancel(self, workflow_id: int, state: WorkflowState, message: str, at: float) -> bool:
         """See ``WorkflowStore.ask_cancel``."""
@@ -252,14 +259,13 @@ class SqliteWorkflowStore:
             )
             return True
 
-    def again(self, workflow_id: int, names: Iterable[str], at: float) -> bool:
+    def again(self, workflow_id: int, names: Iterable[str]) -> bool:
         """See ``WorkflowStore.again``."""
         wanted = list(names)
         chosen = (_STEP.workflow_id == workflow_id) & _STEP.name.in_(wanted)
         with self._changing() as (connection, _, changed):
-            values = {"state": "RUNNING", "cancel_asked": 0, "finished_at": None} | {
-                name: None for name in ("message", "hint")
-            }
+            nothing = dict.fromkeys(("message", "hint", "finished_at"))
+            values = {"state": "RUNNING", "cancel_asked": 0, **nothing}
             found = connection.execute(select(_STEP.state).where(chosen)).scalars().all()
             if len(found) != len(wanted) or not {"FAILED", "CANCELLED"}.issuperset(found):
                 return False
@@ -269,17 +275,7 @@ class SqliteWorkflowStore:
             connection.execute(
                 update(workflow_steps)
                 .where(chosen)
-                .values(
-                    state="PENDING",
-                    attempt=_STEP.attempt + began,
-                    started_at=None,
-                    finished_at=None,
-                    job_id=None,
-                    tries=0,
-                    reason=None,
-                    message=None,
-                    hint=None,
-                )
+                .values(state="PENDING", attempt=_STEP.attempt + began, tries=0, **_AFRESH)
             )
             return True
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crystalmath.domain.workflow_states import StepFacts, standing, startable
+from crystalmath.domain.workflow_states import standing, startable
 from crystalmath.errors import (
     AnalysisRefused,
     Conflict,
@@ -37,7 +37,7 @@ from crystalmath.services.ports_workflows import (
     WorkflowStore,
 )
 from crystalmath.services.postponing import RETRY_AFTER_S, sentence
-from crystalmath.services.workflows.content import hash_of, text_of
+from crystalmath.services.workflows.content import text_of
 from crystalmath.services.workflows.inputs import Inputs, MissingPart, resolve
 from crystalmath.services.workflows.plan import Procedure, decode_plan
 from crystalmath.services.workflows.step_jobs import JobEnd, StepJobs
@@ -81,29 +81,33 @@ class Conductor:
             return
         self._settled(record, step, ended.job_id)
 
-    def advance(self, workflow_id: int) -> list[StepRecord]:
+    def advance(self, workflow_id: int) -> None:
         """Start what can start, and end the workflow when nothing can.
 
-        Returns
-        -------
-        list of StepRecord
-            Computations that have been begun; :meth:`finish` carries them out.
+        Computations are only begun; :meth:`finish` carries them out.
         """
-        record = self.store.workflow(workflow_id)
-        begun: list[StepRecord] = []
-        while record.state == "RUNNING":
+        while True:
+            record = self.store.workflow(workflow_id)
+            if record.state != "RUNNING":
+                return
             steps = self.store.steps(workflow_id)
             if record.cancel_asked:
                 self._cancel_jobs(steps)
-            elif self._start_all(record, steps, begun):
-                record = self.store.workflow(workflow_id)
+            elif self._start_all(record, steps):
                 continue
-            self._conclude(record, steps)
-            break
-        return begun
+            if self._conclude(record, steps):
+                return
 
-    def finish(self, workflow_id: int, step_id: int) -> bool:
+    def finish(
+        self, workflow_id: int, step_id: int, stopping: Callable[[], bool] = lambda: False
+    ) -> bool:
         """Carry out a computation that has been begun.
+
+        Parameters
+        ----------
+        stopping
+            Whether this program is being ended, and its worker processes with it: their end then
+            says nothing about the step.
 
         Returns
         -------
@@ -123,32 +127,26 @@ class Conductor:
         except _LATER:
             log.warning("a computation waits", extra={"workflow": workflow_id, "step": step.name})
             return False
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - it becomes the end of the step
+            if stopping():
+                return False
             ending = _failed(error)
         self.store.end(step, ending, self.clock())
         return True
 
-    def _start_all(
-        self, record: WorkflowRecord, steps: Sequence[StepRecord], begun: list[StepRecord]
-    ) -> bool:
+    def _start_all(self, record: WorkflowRecord, steps: Sequence[StepRecord]) -> bool:
         """Start every step whose turn it is; True when one ended at once, so that more may."""
         ready = set(startable([step.facts for step in steps]))
         due = [s for s in steps if s.name in ready and (s.next_try_at or 0.0) <= self.clock()]
         ended = False
         for step in due:
             try:
-                ended |= self._start(record, step, steps, begun)
-            except Exception as error:
+                ended |= self._start(record, step, steps)
+            except Exception as error:  # noqa: BLE001 - judged there
                 ended |= self._not_started(step, error)
         return ended
 
-    def _start(
-        self,
-        record: WorkflowRecord,
-        step: StepRecord,
-        steps: Sequence[StepRecord],
-        begun: list[StepRecord],
-    ) -> bool:
+    def _start(self, record: WorkflowRecord, step: StepRecord, steps: Sequence[StepRecord]) -> bool:
         inputs = self._resolved(step, steps)
         same = _same(steps, inputs.hash)
         if same is not None and same.output_hash is not None:
@@ -156,8 +154,7 @@ class Conductor:
             ending = self._completed(record, step, output, inputs.hash, same.name)
             return self.store.end(step, ending, self.clock())
         if step.kind == "computation":
-            if self.store.begin_computation(step, inputs.hash, self.clock()):
-                begun.append(step)
+            self.store.begin_computation(step, inputs.hash, self.clock())
             return False
         if step.jobs and self._completed_after_all(record, step):
             return True
@@ -179,7 +176,7 @@ class Conductor:
         """A refusal ends the step; trouble of the machine has it tried again later."""
         if isinstance(error, (*_REFUSALS, LicenceNotAccepted, NotFound, MissingPart)):
             return self.store.end(step, _failed(error), self.clock())
-        log.exception("a step could not be started", extra={"step": step.name})
+        log.error("a step waits", extra={"step": step.name}, exc_info=error)
         wait_s = self.retry_after_s[min(step.tries + 1, len(self.retry_after_s)) - 1]
         self.store.postpone(step, sentence(error), self.clock() + wait_s)
         return False
@@ -201,7 +198,7 @@ class Conductor:
             )
         except _LATER:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - it becomes the end of the step
             ending = _failed(error)
         self.store.end(step, ending, self.clock())
 
@@ -226,18 +223,18 @@ class Conductor:
             if step.state == "RUNNING" and step.kind == "job" and step.jobs:
                 self.jobs.cancel(step.jobs[-1])
 
-    def _conclude(self, record: WorkflowRecord, steps: Sequence[StepRecord]) -> None:
+    def _conclude(self, record: WorkflowRecord, steps: Sequence[StepRecord]) -> bool:
+        """Give the workflow the state that its steps make; False when they changed meanwhile."""
         facts = [step.facts for step in steps]
         state = standing(facts, cancel_asked=record.cancel_asked)
         if state == "RUNNING":
-            return
+            return True
         if state == "COMPLETED":
             name = self.procedures[record.kind].result
             result = next(s.output_hash for s in steps if s.name == name)
-            self.store.conclude(record.id, state, self.clock(), results_hash=result)
-            return
-        message, hint = _why(state, steps, facts)
-        self.store.conclude(record.id, state, self.clock(), message=message, hint=hint)
+            return self.store.conclude(record, state, self.clock(), results_hash=result)
+        message, hint = _why(state, steps)
+        return self.store.conclude(record, state, self.clock(), message=message, hint=hint)
 
 
 def _same(steps: Sequence[StepRecord], input_hash: str) -> StepRecord | None:
@@ -254,9 +251,7 @@ def _of_job(end: JobEnd, job_id: int) -> Ending:
             hint="`workflows.retry` runs the step again",
         )
     message = end.message or f"its job {job_id} is {end.state}"
-    return Ending(
-        state="FAILED", reason=end.reason or "crashed", message=message, hint=end.hint
-    )
+    return Ending(state="FAILED", reason=end.reason or "crashed", message=message, hint=end.hint)
 
 
 def _failed(error: Exception) -> Ending:
@@ -274,21 +269,20 @@ def _failed(error: Exception) -> Ending:
     return Ending("FAILED", reason="crashed", message="an internal error; the log has the details")
 
 
-def _why(
-    state: str, steps: Sequence[StepRecord], facts: Sequence[StepFacts]
-) -> tuple[str | None, str | None]:
+def _why(state: str, steps: Sequence[StepRecord]) -> tuple[str | None, str | None]:
     """What a workflow says that did not complete."""
     if state == "CANCELLED":
-        return "cancelled by the user", None
+        return "cancelled by the user", "`workflows.resume` goes on with it"
     blocking = [
         step
-        for step, fact in zip(steps, facts, strict=True)
+        for step in steps
         if step.required
         and step.state in ("FAILED", "CANCELLED")
-        and (state == "WAITING" or not fact.can_be_retried)
+        and (state == "WAITING" or not step.facts.can_be_retried)
     ]
     first = blocking[0]
-    more = f" ({len(blocking) - 1} more steps failed)" if len(blocking) > 1 else ""
+    others = ", ".join(step.name for step in blocking[1:4])
+    more = f"; {len(blocking)} steps did not complete: {first.name}, {others}" if others else ""
     message = f"step {first.name}: {first.message or first.state}{more}"
     if state == "WAITING":
         return message, "`workflows.retry` runs one step again, `workflows.resume` all of them"

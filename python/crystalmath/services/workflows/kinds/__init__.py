@@ -10,6 +10,3 @@ from crystalmath.services.workflows.kinds.relax import Relax
 from crystalmath.services.workflows.plan import Procedure
 
 PROCEDURES: Final[Mapping[str, Procedure]] = {one.kind: one for one in (Relax(), Eos())}
-
-COMPUTATIONS: Final = frozenset({Relax.REPORT, Eos.STRAIN, Eos.FIT})
-"""What steps have worker processes compute; ``server.proc`` allows it."""

@@ -6,10 +6,11 @@ The volumes are those around the relaxed one, so their jobs are known only when 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from crystalmath.contract.workflows import EosOptions
 from crystalmath.services.ports_workflows import NewStep, Use
+from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
 from crystalmath.services.workflows.plan import Plan, computation
 
 
@@ -25,9 +26,6 @@ class Eos:
     options = EosOptions
     result = "fit"
 
-    STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
-    FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
-
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, and the volumes around its end."""
         options = plan.options
@@ -42,7 +40,7 @@ class Eos:
             name="volumes",
             title="choice of the volumes",
             kind="computation",
-            action=computation(self.STRAIN, points=options["points"], reach=options["reach"]),
+            action=computation(EOS_STRAIN, points=options["points"], reach=options["reach"]),
             uses={"relaxed": Use(step="relax")},
         )
         return relaxation, volumes
@@ -67,7 +65,7 @@ class Eos:
             name="fit",
             title="fit of the equation of state",
             kind="computation",
-            action=computation(self.FIT, provenance=plan.provenance),
+            action=computation(EOS_FIT, provenance=plan.provenance),
             uses={
                 "relaxed": Use(step="relax"),
                 "points": tuple(Use(step=name) for name in names),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from crystalmath.contract.workflows import RelaxOptions
 from crystalmath.services.ports_workflows import NewStep, Use
+from crystalmath.services.workflows.computations import RELAX_REPORT
 from crystalmath.services.workflows.plan import Plan, computation
 
 
@@ -18,8 +19,6 @@ class Relax:
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
     options = RelaxOptions
     result = "report"
-
-    REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, and the report on it."""
@@ -34,7 +33,7 @@ class Relax:
             name="report",
             title="symmetry and results",
             kind="computation",
-            action=computation(self.REPORT, provenance=plan.provenance),
+            action=computation(RELAX_REPORT, provenance=plan.provenance),
             uses={"before": plan.start, "relaxed": Use(step="relax")},
         )
         return relaxation, report
