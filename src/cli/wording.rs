@@ -7,6 +7,7 @@ use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 use arguments::{
     ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS,
+    WORKFLOW_ARGUMENTS,
 };
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
@@ -25,6 +26,8 @@ pub enum Commands {
     NewCluster,
     /// The one that writes decks.
     Decks,
+    /// Those below `workflows`.
+    Workflows,
 }
 
 impl Commands {
@@ -38,6 +41,9 @@ impl Commands {
                 filled_by(STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
             Self::Decks => deck_argument(field),
+            Self::Workflows => {
+                filled_by(WORKFLOW_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+            }
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())

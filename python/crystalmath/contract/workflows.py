@@ -63,16 +63,22 @@ class EosOptions(Params):
         default=0.06,
         ge=0.005,
         le=0.15,
+        examples=[0.05],
         description="Largest relative change of the volume, to each side: 0.06 is ± 6 % in volume, "
         "± 2 % in length.",
     )
     fmax_ev_per_a: float = Field(
-        default=1e-3, gt=0, le=1e-3, description="Largest force on an atom that may be left, eV/Å."
+        default=1e-3,
+        gt=0,
+        le=1e-3,
+        examples=[5e-4],
+        description="Largest force on an atom that may be left, eV/Å.",
     )
     smax_gpa: float = Field(
         default=1e-3,
         gt=0,
         le=0.1,
+        examples=[0.02],
         description="Largest component of the stress that may be left, GPa: of the whole stress in "
         "the first relaxation, of its shape-changing part at each volume.",
     )

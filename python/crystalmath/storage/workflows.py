@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import Connection, case, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, case, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from crystalmath.domain.states import TERMINAL
@@ -90,7 +90,7 @@ class SqliteWorkflowStore:
         self, states: Sequence[WorkflowState], kind: str | None, limit: int, before: int | None
     ) -> WorkflowPage:
         """See ``WorkflowStore.page``."""
-        wanted = []
+        wanted: list[ColumnElement[bool]] = []
         if states:
             wanted.append(workflows.c.state.in_(states))
         if kind is not None:

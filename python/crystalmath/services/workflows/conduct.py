@@ -139,15 +139,24 @@ class Conductor:
         ready = set(startable([step.facts for step in steps]))
         due = [s for s in steps if s.name in ready and (s.next_try_at or 0.0) <= self.clock()]
         ended = False
+        under_way = {s.input_hash for s in steps if s.state == "RUNNING"}
         for step in due:
             try:
-                ended |= self._start(record, step, steps)
+                ended |= self._start(record, step, steps, under_way)
             except Exception as error:  # noqa: BLE001 - judged there
                 ended |= self._not_started(step, error)
         return ended
 
-    def _start(self, record: WorkflowRecord, step: StepRecord, steps: Sequence[StepRecord]) -> bool:
+    def _start(
+        self,
+        record: WorkflowRecord,
+        step: StepRecord,
+        steps: Sequence[StepRecord],
+        under_way: set[str | None],
+    ) -> bool:
         inputs = self._resolved(step, steps)
+        if inputs.hash in under_way:
+            return False  # another step computes the very same: its result is taken
         same = _same(steps, inputs.hash)
         if same is not None and same.output_hash is not None:
             output = json.loads(self.store.artefact(same.output_hash))
@@ -155,11 +164,13 @@ class Conductor:
             return self.store.end(step, ending, self.clock())
         if step.kind == "computation":
             self.store.begin_computation(step, inputs.hash, self.clock())
+            under_way.add(inputs.hash)
             return False
         if step.jobs and self._completed_after_all(record, step):
             return True
         job = self.jobs.prepare(record, step, inputs.arguments)
         self.store.begin_job(step, job, inputs.hash, self.clock())
+        under_way.add(inputs.hash)
         return False
 
     def _completed_after_all(self, record: WorkflowRecord, step: StepRecord) -> bool:

@@ -50,7 +50,8 @@ def resolve(
     """
     given = {one.name: one for one in steps}
     loaded: dict[str, Any] = {}
-    arguments, hashes = {}, {}
+    arguments: dict[str, Any] = {}
+    hashes: dict[str, str | list[str]] = {}
     for name, use in step.uses.items():
         if isinstance(use, tuple):
             values = [_value(one, given, loaded, store) for one in use]

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import BaseModel
+
 from crystalmath.contract.workflows import EosOptions
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
@@ -23,7 +25,7 @@ class Eos:
         "Energy over volume: equilibrium volume, bulk modulus and its pressure derivative, with "
         "atoms and shape relaxed at each volume."
     )
-    options = EosOptions
+    options: type[BaseModel] = EosOptions
     result = "fit"
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:

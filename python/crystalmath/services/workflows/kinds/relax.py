@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import BaseModel
+
 from crystalmath.contract.workflows import RelaxOptions
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.computations import RELAX_REPORT
@@ -17,7 +19,7 @@ class Relax:
     kind = "relax"
     title = "Relaxation"
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
-    options = RelaxOptions
+    options: type[BaseModel] = RelaxOptions
     result = "report"
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
