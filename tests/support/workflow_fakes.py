@@ -118,7 +118,7 @@ class FakeJobs:
         self.given[token_of(workflow, step)] = arguments["structure"]
         row = {"name": step.name, "code": "fake", "state": "CREATED", "runner": "local"}
         return NewJob(
-            row={**row, "uuid": token_of(workflow, step), "created_at": 1.0, "workflow": 1},
+            row={**row, "uuid": token_of(workflow, step), "created_at": 1.0, "workflow": workflow.id},
             documents=Documents({}, {}, {}, results=arguments["structure"]),
             after=(),
             why="a step",
@@ -223,7 +223,7 @@ class WorkflowBench:
         text = text_of({"value": 7})
         plan = Plan("a sum", "fake", None, None, hash_of(text), {}, {"n": n})
         new = NewWorkflow(
-            uuid="0" * 32,
+            uuid=hash_of(str(token))[:32],
             kind="sum",
             name="a sum",
             engine=None,
@@ -276,9 +276,11 @@ class WorkflowBench:
     def states(self, workflow_id: int) -> dict[str, str]:
         return {step.name: step.state for step in self.store.steps(workflow_id)}
 
-    def job_names(self) -> list[str]:
+    def job_names(self, workflow_id: int = 1) -> list[str]:
         with self.jobs_store.reading() as connection:
-            found = connection.exec_driver_sql("SELECT name FROM jobs ORDER BY id")
+            found = connection.exec_driver_sql(
+                "SELECT name FROM jobs WHERE workflow = ? ORDER BY id", (workflow_id,)
+            )
             return [str(row[0]) for row in found]
 
     def results(self, workflow_id: int) -> str | None:
