@@ -118,7 +118,12 @@ class FakeJobs:
         self.given[token_of(workflow, step)] = arguments["structure"]
         row = {"name": step.name, "code": "fake", "state": "CREATED", "runner": "local"}
         return NewJob(
-            row={**row, "uuid": token_of(workflow, step), "created_at": 1.0, "workflow": workflow.id},
+            row={
+                **row,
+                "uuid": token_of(workflow, step),
+                "created_at": 1.0,
+                "workflow": workflow.id,
+            },
             documents=Documents({}, {}, {}, results=arguments["structure"]),
             after=(),
             why="a step",
