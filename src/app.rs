@@ -180,6 +180,15 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             slot,
             result: &result,
         }),
+        Msg::TextRead { id, result } => model.worked(id, |slot| Event::TextRead {
+            slot,
+            result: &result,
+        }),
+        Msg::TextWritten { id, result } => model.worked(id, |slot| Event::TextWritten {
+            slot,
+            result: &result,
+        }),
+        Msg::Returned => model.tell_seen(&Event::Returned),
         Msg::Quit => {
             model.quit = true;
             Vec::new()
@@ -254,20 +263,6 @@ impl Model {
                 self.tell(screen, &event).1
             }
         });
-        effects
-    }
-
-    /// A piece of work for a screen is done; `event` makes what the screen is told.
-    fn worked<'a>(
-        &mut self,
-        id: u64,
-        event: impl FnOnce(&'static str) -> Event<'a>,
-    ) -> Vec<Effect> {
-        let (owner, next) = self.requests.answered(id);
-        let mut effects: Vec<Effect> = next.into_iter().collect();
-        if let Some(Owner::Screen(screen, slot, _)) = owner {
-            effects.extend(self.tell(screen, &event(slot)).1);
-        }
         effects
     }
 

@@ -16,6 +16,7 @@ mod completions;
 mod continuation;
 mod convert;
 mod d12;
+mod d3;
 mod delete;
 mod doctor;
 mod engines;
@@ -36,10 +37,12 @@ mod queue;
 mod read;
 mod rerun;
 mod results;
+mod search;
 mod session;
 mod show;
 mod submit;
 mod table;
+mod templates;
 mod text;
 mod ui;
 mod usage;
@@ -47,6 +50,7 @@ mod wait;
 mod watch;
 mod wording;
 mod workflows;
+mod writing;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -112,14 +116,20 @@ pub enum Command {
     Import(import::Args),
     /// Judge an output and print its results, without a job
     Read(read::Args),
+    /// Look for structures, here and in databases
+    Search(Box<search::Args>),
     /// Tell what a structure is: cell, symmetry, sites, neighbours
     Inspect(inspect::Args),
     /// Write a structure in another format
     Convert(convert::Args),
     /// Write a CRYSTAL deck for a structure
     D12(Box<d12::Args>),
+    /// Write a deck of properties: bands, density of states
+    D3(Box<d3::Args>),
     /// Find what is wrong with an input of a code
     Lint(lint::Args),
+    /// Inputs and job scripts with places to fill in: list, fill in, save your own
+    Templates(Box<templates::Args>),
     /// Remove ended jobs from the list
     Delete(delete::Args),
     /// List the files of a job
@@ -182,10 +192,13 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Continue(args) => continuation::run(session, &args),
         Command::Import(args) => import::run(session, &args),
         Command::Read(args) => read::run(session, &args),
+        Command::Search(args) => search::run(session, &args),
         Command::Inspect(args) => inspect::run(session, &args),
         Command::Convert(args) => convert::run(session, &args),
         Command::D12(args) => d12::run(session, &args),
+        Command::D3(args) => d3::run(session, &args),
         Command::Lint(args) => lint::run(session, &args),
+        Command::Templates(args) => templates::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),
         Command::Files(args) => files::run(session, &args),
         Command::Cat(args) => cat::run(session, &args),

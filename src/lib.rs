@@ -6,6 +6,7 @@ pub mod cli;
 pub mod clusters;
 pub mod config;
 pub mod error;
+pub mod files;
 #[cfg(feature = "ipc")]
 pub mod ipc;
 pub mod keymap;

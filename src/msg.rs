@@ -76,6 +76,22 @@ pub enum Msg {
         /// What it is, or why it cannot be used.
         result: Result<Kind, String>,
     },
+    /// The answer to [`Effect::ReadText`].
+    TextRead {
+        /// The number of the effect.
+        id: u64,
+        /// The text, or why it cannot be read.
+        result: Result<String, String>,
+    },
+    /// The answer to [`Effect::WriteText`].
+    TextWritten {
+        /// The number of the effect.
+        id: u64,
+        /// Nothing, or why it was not written.
+        result: Result<(), Unwritten>,
+    },
+    /// A program that had the terminal has ended; files may be others now.
+    Returned,
     /// The program is told from outside to end, or the terminal is gone.
     Quit,
     /// Something to tell the user, for example that text was copied.
@@ -133,6 +149,15 @@ pub enum Mouse {
     Click(u16, u16),
     /// The wheel was turned: positive is down.
     Wheel(u16, u16, i16),
+}
+
+/// Why a text was not written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unwritten {
+    /// There is such a file, and it was not to be replaced.
+    Exists,
+    /// It could not be.
+    Failed(String),
 }
 
 /// How the connection to the daemon is.
@@ -221,7 +246,25 @@ pub enum Effect {
         /// The file.
         path: PathBuf,
     },
-    /// Give the terminal to a program until it ends.
+    /// Read a file of this machine as text; the answer comes as [`Msg::TextRead`].
+    ReadText {
+        /// Number of the answer.
+        id: u64,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Write a text to a file of this machine; the answer comes as [`Msg::TextWritten`].
+    WriteText {
+        /// Number of the answer.
+        id: u64,
+        /// The file.
+        path: PathBuf,
+        /// What is to stand in it.
+        text: String,
+        /// Whether a file that is there may be replaced.
+        replace: bool,
+    },
+    /// Give the terminal to a program until it ends; that it did comes as [`Msg::Returned`].
     Run {
         /// What to run.
         program: Program,

@@ -111,6 +111,7 @@ fn turn(
                     let note = screen.lend(input, || programs::run(&program, &directory))?;
                     // The loop itself holds the other end.
                     let _ = sender.send(note);
+                    let _ = sender.send(Msg::Returned);
                     dirty = true;
                 }
                 other => worker.carry_out(other),

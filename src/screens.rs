@@ -53,18 +53,23 @@
 
 pub mod answers;
 pub mod clusters;
+pub mod deck;
 pub mod engines;
+pub mod form;
 pub mod job;
 pub mod jobs;
 pub mod listing;
+pub mod materials;
 pub mod new_job;
 pub mod queue;
+pub mod save;
+pub mod templates;
 pub mod units;
 pub mod wording;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use std::cell::Cell;
 
@@ -73,8 +78,8 @@ pub use crate::app::{Choice, Cx, Picker, Question};
 use crate::config::Config;
 use crate::error::IpcError;
 use crate::keymap::Keymap;
-use crate::msg::{Action, ClusterNews, Edit, EngineNews, Entry};
-use crate::submission::Kind;
+use crate::msg::{Action, ClusterNews, Edit, EngineNews, Entry, Unwritten};
+use crate::submission::{Kind, Source};
 use crate::theme::Theme;
 
 /// The name of a screen.
@@ -88,6 +93,10 @@ pub enum ScreenId {
     NewJob,
     /// The queue of a cluster.
     Queue,
+    /// Structures that are looked for.
+    Materials,
+    /// Texts with places to fill in.
+    Templates,
     /// The force engines.
     Engines,
     /// The machines that jobs can be sent to.
@@ -151,6 +160,20 @@ pub const SPECS: &[Spec] = &[
         make: |_| Box::<queue::Queue>::default(),
     },
     Spec {
+        id: ScreenId::Materials,
+        title: "Materials",
+        place: Place::Tab(4),
+        opened_by: None,
+        make: |_| Box::<materials::Materials>::default(),
+    },
+    Spec {
+        id: ScreenId::Templates,
+        title: "Templates",
+        place: Place::Tab(5),
+        opened_by: None,
+        make: |_| Box::<templates::Templates>::default(),
+    },
+    Spec {
         id: ScreenId::Engines,
         title: "Engines",
         place: Place::Tab(6),
@@ -175,6 +198,17 @@ pub enum Subject {
     Cluster(i64),
 }
 
+/// What a new job begins with, when another screen has it already.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    /// What it is about.
+    pub source: Source,
+    /// The code; what the source tells, if absent.
+    pub code: Option<String>,
+    /// Parameters of the code; of the template, where the source is one.
+    pub inputs: Map<String, Value>,
+}
+
 /// Whether a screen took an event. What it did not take may mean something to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handled {
@@ -193,6 +227,8 @@ pub enum Event<'a> {
     Left,
     /// Be about this from now on. Comes before [`Event::Entered`], and while the cursor moves.
     Show(Option<Subject>),
+    /// Begin with this; comes before [`Event::Entered`] to the screen for new jobs.
+    Begin(&'a Start),
     /// The user asked for this. Only actions of [`Screen::actions`] and movements arrive.
     Act(Action),
     /// While [`Screen::takes_text`]: a change to the text.
@@ -230,6 +266,22 @@ pub enum Event<'a> {
         /// What it is, or why it cannot be used.
         result: &'a Result<Kind, String>,
     },
+    /// The answer to [`Cx::read_text`].
+    TextRead {
+        /// The slot that was given.
+        slot: &'static str,
+        /// The text, or why it cannot be read.
+        result: &'a Result<String, String>,
+    },
+    /// The answer to [`Cx::write_text`].
+    TextWritten {
+        /// The slot that was given.
+        slot: &'static str,
+        /// Nothing, or why it was not written.
+        result: &'a Result<(), Unwritten>,
+    },
+    /// A program that had the terminal has ended; files may be others now.
+    Returned,
     /// An output of a running job has another length.
     LogGrown {
         /// The job.

@@ -4,12 +4,14 @@
 
 mod deck;
 mod kind;
+mod material;
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 pub use kind::{Doubt, Kind, is_structure_name, kind_of};
+pub use material::material_name;
 
 /// The variables that codes read from the client's environment.
 pub const CONTEXT: [&str; 7] = [
@@ -46,7 +48,8 @@ pub fn client_token() -> String {
 pub struct Source {
     /// Its name in the job's directory.
     pub name: String,
-    /// Where it is, as the daemon can use it, which has another current directory.
+    /// Where it is, as the daemon can use it, which has another current directory; what the daemon
+    /// calls it where it is a [`Kind::Material`] or a [`Kind::Template`].
     pub path: String,
     /// What it is.
     pub kind: Kind,
@@ -67,7 +70,7 @@ pub struct Parts {
 #[must_use]
 pub fn code_for(first: Kind, has_engine: bool) -> Option<&'static str> {
     match first {
-        Kind::Structure => Some("forces"),
+        Kind::Structure | Kind::Material => Some("forces"),
         Kind::Deck if !has_engine => Some("espresso"),
         Kind::CrystalDeck if !has_engine => Some("crystal"),
         Kind::Program if !has_engine => Some("command"),
@@ -100,7 +103,15 @@ pub fn parts(code: &str, sources: &[Source], inputs: Map<String, Value>) -> Part
         parts.inputs.entry("deck").or_insert_with(|| json!(deck));
     }
     for (index, source) in sources.iter().enumerate() {
+        // What comes of it are files of the daemon's.
+        if source.kind == Kind::Template {
+            continue;
+        }
         let first = index == 0;
+        if source.kind == Kind::Material {
+            parts.structure = Some(json!({"material": source.path}));
+            continue;
+        }
         if first && !runs && (code == "forces" || source.kind == Kind::Structure) {
             let mut structure = json!({"path": source.path});
             if matches!(

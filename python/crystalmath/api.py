@@ -11,13 +11,16 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
+from crystalmath.codes.crystal import large as crystal_large
 from crystalmath.codes.crystal.adapter import CrystalAdapter
-from crystalmath.codes.crystal.run.writer import GENERATE, WorkerDecks
+from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, WorkerDecks
+from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -32,9 +35,11 @@ from crystalmath.forces.worker.wire import ABI
 from crystalmath.isolation.places import Places
 from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
+from crystalmath.materials.registry import build_providers
 from crystalmath.runners.host.runner import HostRunner
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.clusters import ClusterShells
+from crystalmath.runners.slurm.by_hand import batch_words
 from crystalmath.runners.slurm.examine import Examination
 from crystalmath.runners.slurm.runner import SlurmRunner
 from crystalmath.services.cluster_desk import ClusterDesk
@@ -51,6 +56,7 @@ from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_events import JobEvents
 from crystalmath.services.jobs import JobsParts, JobsService
 from crystalmath.services.log_watch import LogWatch
+from crystalmath.services.material_search import MaterialSearch
 from crystalmath.services.materials import MaterialsService
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_cluster import ClusterRecord
@@ -62,6 +68,10 @@ from crystalmath.services.steps import Steps
 from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
+from crystalmath.services.template_inputs import SubmittedTemplates
+from crystalmath.services.template_makers import BatchJobs, CrystalDecks
+from crystalmath.services.template_rendering import Rendering
+from crystalmath.services.templates import TemplatesService
 from crystalmath.services.workflows.conduct import Conductor
 from crystalmath.services.workflows.driver import Driver
 from crystalmath.services.workflows.kinds import PROCEDURES
@@ -71,6 +81,7 @@ from crystalmath.services.workflows.view import WorkflowEvents
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
+from crystalmath.storage.search_cache import SqliteSearchCache
 from crystalmath.storage.store import open_store
 from crystalmath.storage.workflows import SqliteWorkflowStore
 from crystalmath.structures.reader import WorkerStructureReader
@@ -89,12 +100,13 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "slurm": SlurmService,
     "forces": ForcesService,
     "materials": MaterialsService,
+    "templates": TemplatesService,
     "workflows": WorkflowsService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
 LINTERS: Final[Mapping[str, Linter]] = {
-    "crystal": Linter(".d12", "crystalmath.codes.crystal.lint.lint:lint_source")
+    "crystal": Linter((".d12", ".d3"), "crystalmath.codes.crystal.lint.lint:lint_source")
 }
 """What runs in worker processes; ``server.proc`` allows it."""
 
@@ -122,8 +134,10 @@ class CrystalController:
         provider = Environments(self._places, WorkerKit(WORKER, ABI))
         adapters: tuple[CodeAdapter, ...] = (
             CommandAdapter(),
-            CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)),
-            EspressoAdapter(),
+            crystal_large.with_workers(
+                CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
+            ),
+            espresso_large.with_workers(EspressoAdapter(), server.run_worker),
             ForcesAdapter(
                 provider,
                 {
@@ -184,21 +198,45 @@ class CrystalController:
         self.diagnosis = DiagnosisService(
             server, self._store, codes, self._directories, self._database, cores, self._checks
         )
+        materials = SqliteMaterialStore(self._store)
+        search = MaterialSearch(
+            build_providers(settings.materials, server.run_worker, materials, materials),
+            SqliteSearchCache(self._store),
+            server.run_worker,
+            time.time,
+        )
         desk = Desk(
             self._store,
             codes,
             WorkerStructureReader(server.run_worker, READ_STRUCTURE_S),
             cores,
             ClusterDesk(self._clusters, self._runners.of),
-            materials := SqliteMaterialStore(self._store),
+            materials,
+            find_material=search.document,
         )
         self.materials = MaterialsService(
-            desk.structures, materials, server.run_worker, time.time, GENERATE
+            desk.structures,
+            materials,
+            server.run_worker,
+            time.time,
+            GENERATE,
+            GENERATE_PROPERTIES,
+            search=search,
         )
+        rendering = Rendering(
+            server.run_worker,
+            str(settings.templates_dir),
+            {
+                "crystal_deck": CrystalDecks(self.materials.generate_d12),
+                "batch_job": BatchJobs(self._clusters, batch_words),
+            },
+            {**LINTERS, "bash": Linter((".sh",), "crystalmath.templates.shell:lint_script")},
+        )
+        self.templates = TemplatesService(server.run_worker, rendering, settings.templates_dir)
         self.jobs = JobsService(
             JobsParts(
                 store=self._store,
-                desk=desk,
+                desk=replace(desk, templates=SubmittedTemplates(rendering)),
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,

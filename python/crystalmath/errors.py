@@ -168,9 +168,34 @@ class Underdetermined(AnalysisRefused):
 
 
 class MaterialsError(CrystalMathError):
-    """A provider of structures failed."""
+    """A provider of structures failed.
+
+    Parameters
+    ----------
+    provider
+        Its name.
+    status
+        How: a word of ``contract.material_search.ProviderStatus``.
+    http_status
+        What the provider's server said; 0 where it said nothing.
+    """
 
     kind = "materials"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        field: str | None = None,
+        provider: str = "",
+        status: str = "failed",
+        http_status: int = 0,
+    ) -> None:
+        super().__init__(message, hint=hint, field=field)
+        self.provider = provider
+        self.status = status
+        self.http_status = http_status
 
 
 class IsolationError(CrystalMathError):

@@ -13,7 +13,7 @@ use crate::error::IpcError;
 use crate::msg::{Action, Effect, Program, Tone};
 use crate::rpc::types::JobSummary;
 use crate::screens::wording::error_text;
-use crate::screens::{ScreenId, Subject};
+use crate::screens::{ScreenId, Start, Subject};
 
 /// A question with Yes and No; No is the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub(super) enum Wish {
     Zoom(bool),
     Take(Box<JobSummary>),
     Act(Action),
+    Begin(Box<Start>),
     Remember(Chosen),
 }
 
@@ -144,9 +145,31 @@ impl<'a> Cx<'a> {
         self.effects.push(Effect::LookAtFile { id, path });
     }
 
+    /// Read a file of this machine as text.
+    pub fn read_text(&mut self, slot: &'static str, path: PathBuf) {
+        let id = self.requests.work(self.screen, slot);
+        self.effects.push(Effect::ReadText { id, path });
+    }
+
+    /// Write a text to a file of this machine; one that is there only when that is said.
+    pub fn write_text(&mut self, slot: &'static str, path: PathBuf, text: String, replace: bool) {
+        let id = self.requests.work(self.screen, slot);
+        self.effects.push(Effect::WriteText {
+            id,
+            path,
+            text,
+            replace,
+        });
+    }
+
     /// Put a job that the daemon has just named into the shared list.
     pub fn take_job(&mut self, job: JobSummary) {
         self.wishes.push(Wish::Take(Box::new(job)));
+    }
+
+    /// Open the screen for new jobs with this.
+    pub fn begin_job(&mut self, start: Start) {
+        self.wishes.push(Wish::Begin(Box::new(start)));
     }
 
     /// Do what a key would do, on the screen that then has the keys.

@@ -199,6 +199,11 @@ impl Model {
             Wish::Zoom(zoomed) => self.zoomed = zoomed,
             Wish::Take(job) => return self.feed_told(vec![*job]),
             Wish::Act(action) => return self.act(action),
+            Wish::Begin(start) => {
+                let mut effects = self.open(ScreenId::NewJob, None);
+                effects.extend(self.tell(ScreenId::NewJob, &Event::Begin(&start)).1);
+                return effects;
+            }
             Wish::Remember(chosen) => return self.remember(chosen),
         }
         Vec::new()

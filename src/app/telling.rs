@@ -1,6 +1,7 @@
 //! Tells screens what happened, and the user's desktop when jobs have ended.
 
 use super::cx::Cx;
+use super::requests::Owner;
 use super::{Model, Row};
 use crate::msg::{Effect, Tone};
 use crate::screens::{Event, Handled, ScreenId};
@@ -34,6 +35,20 @@ impl Model {
             effects.extend(self.grant(id, wish));
         }
         (handled, effects)
+    }
+
+    /// A piece of work for a screen is done; `event` makes what the screen is told.
+    pub(super) fn worked<'a>(
+        &mut self,
+        id: u64,
+        event: impl FnOnce(&'static str) -> Event<'a>,
+    ) -> Vec<Effect> {
+        let (owner, next) = self.requests.answered(id);
+        let mut effects: Vec<Effect> = next.into_iter().collect();
+        if let Some(Owner::Screen(screen, slot, _)) = owner {
+            effects.extend(self.tell(screen, &event(slot)).1);
+        }
+        effects
     }
 
     pub(super) fn tell_seen(&mut self, event: &Event<'_>) -> Vec<Effect> {

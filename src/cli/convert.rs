@@ -1,8 +1,6 @@
 //! `crystalmath convert`: a structure in another format. A file that is there is not overwritten
 //! unasked.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::inspect::structure_in;
@@ -10,6 +8,7 @@ use super::output::{self, Failure, Outcome};
 use super::results::field;
 use super::session::Session;
 use super::wording::Commands;
+use super::writing;
 use crate::rpc::types::{ConvertParams, ConvertParamsCell, ConvertResult, Written, calls};
 
 /// What the names of files end with, and the format that is written then.
@@ -29,7 +28,7 @@ const ENDINGS: [(&str, &str); 10] = [
 /// Arguments of `convert`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure file, or one that was taken in, like local:3
+    /// A structure file, or a name that a search gave, like embedded:periclase-MgO or local:3
     #[arg(value_name = "IN")]
     pub file: PathBuf,
     /// The file to write; - writes it to stdout
@@ -66,8 +65,8 @@ fn convert(session: &Session, args: &Args) -> Outcome {
         Some(format) => format.clone(),
         None => format_of(&args.out)?,
     };
-    if !to_stdout && !args.force && args.out.symlink_metadata().is_ok() {
-        return Err(already_there(&args.out));
+    if !to_stdout {
+        writing::check_free([args.out.as_path()], args.force)?;
     }
     let answer = session.call::<calls::MaterialsConvert>(&ConvertParams {
         structure: structure_in(&args.file, args.from.as_ref())?,
@@ -85,7 +84,7 @@ fn convert(session: &Session, args: &Args) -> Outcome {
         }
         return Ok(0);
     }
-    write(&args.out, &found.text, args.force)?;
+    writing::write(&args.out, &found.text, args.force)?;
     session.print(&answer.raw, || render(found, &args.out))?;
     Ok(0)
 }
@@ -111,32 +110,6 @@ fn format_of(out: &Path) -> Result<String, Failure> {
                 "give --to cif, poscar, xyz, extxyz, xsf, gui or json",
             )
         })
-}
-
-fn write(out: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    let opened = options.open(out);
-    if let Err(error) = &opened
-        && error.kind() == std::io::ErrorKind::AlreadyExists
-    {
-        return Err(already_there(out));
-    }
-    opened
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| Failure::Io(format!("cannot write {}", out.display()), error))
-}
-
-fn already_there(out: &Path) -> Failure {
-    Failure::usage(
-        format!("{} is there already", out.display()),
-        "give another name, or --force to overwrite it",
-    )
 }
 
 fn render(found: &ConvertResult, out: &Path) -> String {

@@ -1,6 +1,5 @@
 //! `crystalmath d12`: write a CRYSTAL deck for a structure.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -9,15 +8,17 @@ use super::output::{Failure, Outcome};
 use super::params::{self, Given};
 use super::session::{self, Session};
 use super::wording::{Commands, speak_of};
+use super::writing;
 use crate::rpc::fit;
 use crate::rpc::types::{D12Report, D12Result, Reply};
+use crate::submission::material_name;
 
 const METHOD: &str = "materials.generate_d12";
 
 /// Arguments of `d12`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure file, or local:N for one that was taken in
+    /// A structure file, or a name that a search gave, like embedded:periclase-MgO or local:3
     #[arg(value_name = "STRUCTURE")]
     pub structure: PathBuf,
     /// Format of the file, where its name does not say it
@@ -128,7 +129,7 @@ pub struct How {
     /// Records of your own, a keyword and its data: $'EXTPRT' ; repeat for more
     #[arg(long, value_name = "TEXT")]
     pub extra: Vec<String>,
-    /// Any option as JSON: freqcalc={"raman":true}; repeat for more
+    /// Any option: freqcalc.raman=true, or as JSON; repeat for more
     #[arg(long, value_name = "KEY=JSON", value_parser = params::key_value)]
     pub option: Vec<(String, Value)>,
 }
@@ -158,20 +159,11 @@ fn generate(session: &Session, args: &Args) -> Outcome {
         return Ok(0);
     };
     let beside = made.gui.as_ref().map(|_| path.with_extension("gui"));
-    if !args.force
-        && let Some(there) = [Some(path), beside.as_ref()]
-            .into_iter()
-            .flatten()
-            .find(|p| p.exists())
-    {
-        return Err(Failure::usage(
-            format!("{} is there already", there.display()),
-            "give another name, or --force to replace it",
-        ));
-    }
-    write(path, &made.d12, args.force)?;
+    let both = [Some(path.as_path()), beside.as_deref()];
+    writing::check_free(both.into_iter().flatten(), args.force)?;
+    writing::write(path, &made.d12, args.force)?;
     if let (Some(gui), Some(beside)) = (&made.gui, &beside) {
-        write(beside, gui, args.force)?;
+        writing::write(beside, gui, args.force)?;
     }
     session.print(&raw, || summary(&made.report, path, beside.as_deref()))?;
     if !session.json() {
@@ -182,28 +174,12 @@ fn generate(session: &Session, args: &Args) -> Outcome {
 
 fn structure(args: &Args) -> Result<Value, Failure> {
     let mut given = Given::default();
-    match args.structure.to_str() {
-        Some(name) if name.starts_with("local:") && !args.structure.exists() => {
-            given.put("material", Some(json!(name)));
-        }
-        _ => given.put("path", Some(json!(params::absolute_path(&args.structure)?))),
+    match material_name(&args.structure) {
+        Some(name) => given.put("material", Some(json!(name))),
+        None => given.put("path", Some(json!(params::absolute_path(&args.structure)?))),
     }
     given.text("format", args.format.as_ref());
     Ok(given.object())
-}
-
-fn write(path: &Path, text: &str, replace: bool) -> Result<(), Failure> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if replace {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    options
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| Failure::Io(path.display().to_string(), error))
 }
 
 fn summary(report: &D12Report, path: &Path, beside: Option<&Path>) -> String {
@@ -264,7 +240,7 @@ impl How {
         given.put("eos", self.eos.then(|| json!({})));
         given.list("extra", &self.extra);
         for (key, value) in &self.option {
-            given.put(key, Some(value.clone()));
+            given.put_at(key, value.clone())?;
         }
         Ok(given)
     }
@@ -320,7 +296,10 @@ mod tests {
             shrink: vec![8, 8],
             optgeom: Some("FULLOPTG".into()),
             spin_difference: Some(-2),
-            option: vec![("freqcalc".into(), json!({"raman": true}))],
+            option: vec![
+                ("freqcalc".into(), json!({"raman": true})),
+                ("optgeom.toldeg".into(), json!(1e-4)),
+            ],
             ..How::default()
         };
         assert_eq!(
@@ -329,7 +308,7 @@ mod tests {
                 "charge": -1,
                 "shrink": [8, 8],
                 "spin": {"n_alpha_minus_beta": -2},
-                "optgeom": {"type": "FULLOPTG"},
+                "optgeom": {"type": "FULLOPTG", "toldeg": 1e-4},
                 "freqcalc": {"raman": true},
             }))
         );

@@ -11,11 +11,12 @@ use crate::rpc::types::{
     CellParameters, Dimension, InspectParams, InspectResult, Shell, SiteFound, StructureIn,
     SymmetryFound, calls,
 };
+use crate::submission::material_name;
 
 /// Arguments of `inspect`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure file, or one that was taken in, like local:3
+    /// A structure file, or a name that a search gave, like embedded:periclase-MgO or local:3
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Format of the file; told by its name when left out
@@ -29,13 +30,12 @@ pub struct Args {
     pub dimension: Option<String>,
 }
 
-/// What a file or `local:3` means on the wire.
+/// What a file, or a name like `local:3`, means on the wire.
 ///
 /// # Errors
 /// There is no such file.
 pub(super) fn structure_in(file: &Path, format: Option<&String>) -> Result<StructureIn, Failure> {
-    let kept = file.to_str().filter(|text| text.starts_with("local:"));
-    if let Some(material) = kept.filter(|_| !file.exists()) {
+    if let Some(material) = material_name(file) {
         return Ok(StructureIn {
             material: Some(material.to_owned()),
             ..StructureIn::default()
@@ -57,6 +57,7 @@ fn inspect(session: &Session, args: &Args) -> Outcome {
         structure: structure_in(&args.file, args.from.as_ref())?,
         symprec_angstrom: args.symprec,
         dimension: args.dimension.as_deref().map(Dimension::from),
+        atoms: None,
     })?;
     let found = &answer.read.data;
     session.print(&answer.raw, || render(found))?;

@@ -179,6 +179,32 @@ impl Given {
         self.put(name, (!items.is_empty()).then(|| json!(items)));
     }
 
+    /// Add a member at a path: `spin.lock_cycles` lies in `spin`.
+    ///
+    /// # Errors
+    /// It is given already, or what it would lie in is given as something else.
+    pub fn put_at(&mut self, path: &str, value: Value) -> Result<(), Failure> {
+        let mut at = &mut self.0;
+        let mut parts = path.split('.');
+        let last = parts.next_back().unwrap_or(path);
+        for part in parts {
+            let inner = at.entry(part).or_insert_with(|| json!({}));
+            at = inner.as_object_mut().ok_or_else(|| {
+                Failure::usage(
+                    format!("{path} lies in {part}, which is given as something else"),
+                    "give the parts of it, or all of it as JSON",
+                )
+            })?;
+        }
+        match at.insert(last.to_owned(), value) {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(
+                format!("{path} is given twice"),
+                "leave one of them out",
+            )),
+        }
+    }
+
     /// The params, if there are any.
     #[must_use]
     pub fn some(self) -> Option<Value> {

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::engines::{Agreement, install};
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, ResourceArgs, key_value};
 use super::session::Session;
+use super::templates;
+use super::templates::values::key_text;
 use super::text;
 use super::wait::{self, WaitArgs};
 use crate::error::IpcError;
@@ -19,9 +21,16 @@ use crate::submission::{self, Kind, Source, kind_of};
 /// Arguments of `submit`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// A structure, a deck or a program, and the files it needs: what is run comes first
-    #[arg(required = true, value_name = "FILE")]
+    /// A structure (a file, or a name that a search gave), a deck or a program, and the files it
+    /// needs: what is run comes first
+    #[arg(required_unless_present = "template", value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// A template that writes the input; a structure in the first place fills it in
+    #[arg(long, value_name = "TEMPLATE")]
+    pub template: Option<String>,
+    /// What the template is filled in with; repeat for more
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_text, requires = "template")]
+    pub filled: Vec<(String, String)>,
     /// Which code runs it; told by the first file when left out
     #[arg(long, value_name = "CODE")]
     pub code: Option<String>,
@@ -43,6 +52,10 @@ pub struct Args {
     /// A parameter of the code, as JSON or text; repeat for more
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
+    /// An option of the CRYSTAL deck that is written for a structure, like functional=PBE0 or
+    /// spin.lock_cycles=5, or of the force engine; repeat for more
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.
     #[command(flatten)]
     pub resources: ResourceArgs,
@@ -64,7 +77,10 @@ pub struct Args {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
-    let mut given = submission(args)?;
+    let mut given = match &args.template {
+        Some(name) => from_template(session, args, name)?,
+        None => submission(args)?,
+    };
     given.put("context", Some(params::own_context()));
     given.put("client_token", Some(params::client_token().into()));
     let submission = given.object();
@@ -107,6 +123,45 @@ pub(super) fn accepted(job: &JobSummary, verb: &str, repeated: bool) -> String {
     )
 }
 
+/// The same where a template writes the input: the code is the template's.
+fn from_template(session: &Session, args: &Args, name: &str) -> Result<Given, Failure> {
+    let template = templates::get(session, name)?;
+    let Some(code) = template.code.as_ref().or(args.code.as_ref()) else {
+        return Err(Failure::usage(
+            format!("{name} writes no input of a code"),
+            format!("write it with: crystalmath templates render {name} -o FILE"),
+        ));
+    };
+    let (structure, files) = match args.files.split_first() {
+        Some((first, rest)) if templates::is_structure(first) => (Some(first.as_path()), rest),
+        _ => (None, args.files.as_slice()),
+    };
+    let filled = templates::values::values(&template, structure, &args.filled)?;
+    let named = || {
+        structure.map_or_else(
+            || name.replace('/', " "),
+            |path| submission::name_of(path, name.rsplit('/').next()),
+        )
+    };
+    let mut given = Given::default();
+    given.text("name", Some(&args.name.clone().unwrap_or_else(named)));
+    given.text("code", Some(code));
+    given.text("template", Some(&name.to_owned()));
+    given.put("template_parameters", Some(Value::Object(filled)));
+    let inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let beside: Vec<Value> = sources(files)?
+        .into_iter()
+        .map(|file| json!({"path": file.name, "source": file.path}))
+        .collect();
+    given.list("files", &beside);
+    given.put(
+        "inputs",
+        (!inputs.is_empty()).then_some(Value::Object(inputs)),
+    );
+    rest_of(args, &mut given);
+    Ok(given)
+}
+
 /// The params of the submission, without what makes each one unique.
 fn submission(args: &Args) -> Result<Given, Failure> {
     let sources = sources(&args.files)?;
@@ -114,6 +169,15 @@ fn submission(args: &Args) -> Result<Given, Failure> {
         Some(code) => code.clone(),
         None => told_by(&args.files[0], args)?.to_owned(),
     };
+    if code == "command" && sources[0].kind == Kind::Material {
+        return Err(Failure::usage(
+            format!(
+                "{} is a structure, and nothing that can be run",
+                sources[0].name
+            ),
+            "give another --code, or write it to a file: crystalmath convert",
+        ));
+    }
     let name = args
         .name
         .clone()
@@ -121,7 +185,7 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     let mut given = Given::default();
     given.text("name", Some(&name));
     given.text("code", Some(&code));
-    let inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let inputs = inputs(&code, args)?;
     if !inputs.contains_key("deck") {
         only_one(&submission::decks(&code, &sources))?;
     }
@@ -132,6 +196,12 @@ fn submission(args: &Args) -> Result<Given, Failure> {
         "inputs",
         (!parts.inputs.is_empty()).then_some(Value::Object(parts.inputs)),
     );
+    rest_of(args, &mut given);
+    Ok(given)
+}
+
+/// What stands in a submission whatever its input is.
+fn rest_of(args: &Args, given: &mut Given) {
     given.text("task", args.task.as_ref());
     given.text("engine", args.engine.as_ref());
     given.text("model", args.model.as_ref());
@@ -140,13 +210,55 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     given.list("after", &args.after);
     given.list("tags", &args.tags);
     given.put("dry_run", args.dry_run.then_some(Value::Bool(true)));
-    Ok(given)
+}
+
+/// The parameters of the code, with its options where it has some.
+fn inputs(code: &str, args: &Args) -> Result<Map<String, Value>, Failure> {
+    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    if args.options.is_empty() {
+        return Ok(inputs);
+    }
+    let member = match code {
+        "crystal" => "options",
+        "forces" => "engine_options",
+        _ => {
+            return Err(Failure::usage(
+                format!("{code} has no --option"),
+                "its parameters are given with --param; crystalmath codes lists them",
+            ));
+        }
+    };
+    let mut options = Given::default();
+    for (path, value) in &args.options {
+        options.put_at(path, value.clone())?;
+    }
+    if inputs.insert(member.to_owned(), options.object()).is_some() {
+        return Err(Failure::usage(
+            format!("--param {member} and --option say the same"),
+            "leave one of them out",
+        ));
+    }
+    Ok(inputs)
 }
 
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
     let mut seen = BTreeMap::new();
     let mut sources = Vec::with_capacity(paths.len());
-    for path in paths {
+    for (place, path) in paths.iter().enumerate() {
+        if let Some(material) = submission::material_name(path) {
+            if place > 0 {
+                return Err(Failure::usage(
+                    format!("{material} is a structure, and stands behind another file"),
+                    "name it first",
+                ));
+            }
+            sources.push(Source {
+                name: material.to_owned(),
+                path: material.to_owned(),
+                kind: Kind::Material,
+            });
+            continue;
+        }
         let name = file_name(path)?;
         if let Some(first) = seen.insert(name.clone(), path) {
             return Err(Failure::usage(
@@ -194,7 +306,10 @@ fn only_one(decks: &[&str]) -> Result<(), Failure> {
 
 /// The code that the first file tells, if it does.
 fn told_by(first: &Path, args: &Args) -> Result<&'static str, Failure> {
-    let kind = kind_of(first);
+    let kind = match submission::material_name(first) {
+        Some(_) => Kind::Material,
+        None => kind_of(first),
+    };
     submission::code_for(kind, args.engine.is_some()).ok_or_else(|| {
         let (reason, hint) = match kind {
             Kind::Either(doubt) => {

@@ -6,8 +6,8 @@ mod arguments;
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 use arguments::{
-    ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, STRUCTURE_ARGUMENTS,
-    WORKFLOW_ARGUMENTS,
+    ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, PROPERTY_ARGUMENTS,
+    STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS, WORKFLOW_ARGUMENTS,
 };
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
@@ -26,6 +26,10 @@ pub enum Commands {
     NewCluster,
     /// The one that writes decks.
     Decks,
+    /// Those about templates.
+    Templates,
+    /// The one that writes decks of properties.
+    Properties,
     /// Those below `workflows`.
     Workflows,
 }
@@ -40,7 +44,9 @@ impl Commands {
             Self::Structures => {
                 filled_by(STRUCTURE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
-            Self::Decks => deck_argument(field),
+            Self::Decks => deck_argument(&DECK_ARGUMENTS, field),
+            Self::Properties => deck_argument(PROPERTY_ARGUMENTS, field),
+            Self::Templates => template_argument(field),
             Self::Workflows => {
                 filled_by(WORKFLOW_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
@@ -53,10 +59,24 @@ impl Commands {
 }
 
 fn job_argument(field: &str) -> Option<String> {
+    for member in ["inputs.options", "inputs.engine_options"] {
+        match field
+            .strip_prefix(member)
+            .map(|rest| rest.strip_prefix('.'))
+        {
+            Some(Some(option)) => return Some(format!("--option {option}")),
+            Some(None) if field == member => return Some("--option".to_owned()),
+            _ => {}
+        }
+    }
     let field = field.strip_prefix("changes.").unwrap_or(field);
     if let Some(parameter) = field.strip_prefix("inputs.") {
         let name = parameter.split('.').next().unwrap_or(parameter);
         return Some(format!("--param {name}"));
+    }
+    if let Some(parameter) = field.strip_prefix("template_parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--set {name}"));
     }
     if let Some(variable) = field.strip_prefix("context.") {
         return Some(variable.to_owned());
@@ -74,9 +94,17 @@ fn engine_argument(field: &str) -> Option<String> {
     }
 }
 
+fn template_argument(field: &str) -> Option<String> {
+    if let Some(parameter) = field.strip_prefix("parameters.") {
+        let name = parameter.split('.').next().unwrap_or(parameter);
+        return Some(format!("--param {name}"));
+    }
+    filled_by(TEMPLATE_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+}
+
 /// What has no flag of its own is given as JSON.
-fn deck_argument(field: &str) -> Option<String> {
-    if let Some((argument, _)) = filled_by(&DECK_ARGUMENTS, field) {
+fn deck_argument(arguments: &[(&str, &'static str)], field: &str) -> Option<String> {
+    if let Some((argument, _)) = filled_by(arguments, field) {
         return Some(argument.to_owned());
     }
     let option = field.strip_prefix("options.")?;
@@ -243,6 +271,14 @@ mod tests {
             ("inputs", Some("--param")),
             ("inputs.argv.0", Some("--param argv")),
             ("changes.inputs.max_steps", Some("--param max_steps")),
+            ("inputs.options.charge", Some("--option charge")),
+            (
+                "inputs.options.spin.lock_cycles",
+                Some("--option spin.lock_cycles"),
+            ),
+            ("inputs.options", Some("--option")),
+            ("inputs.engine_options.head", Some("--option head")),
+            ("changes.inputs.options.charge", Some("--param options")),
             ("structure.path", Some("FILE")),
             ("files.3.source", Some("FILE")),
             ("after.1", Some("--after")),

@@ -101,10 +101,16 @@ actions! {
         "Remove ended jobs from the list, their files stay; on the clusters forget one.";
     Copy "copy" "copy" Do Screen ["y"];
         "Copy the number or the path of the job, or the name or value.";
-    OpenFile "open-file" "pager" Do Screen ["o"];
-        "Open the file in your pager.";
+    OpenFile "open-file" "open file" Do Screen ["o"];
+        "Open the file in your pager; a deck in your editor.";
+    Save "save" "save" Do Screen ["W"];
+        "Write what is shown to a file, after asking where.";
     Shell "shell" "shell" Do Screen ["!"];
         "Open a shell in the job's directory.";
+    Import "import" "import" Do Screen ["I"];
+        "Take a structure file in, so that it is found here by name.";
+    Deck "deck" "deck" Do Screen ["b"];
+        "Write a CRYSTAL deck for the structure, by a form with the deck beside it.";
     Edit "edit" "edit" Do Screen ["e"];
         "Change the description of the cluster.";
     Test "test" "test" Do Screen ["t"];
@@ -132,7 +138,7 @@ actions! {
     SelectRange "select-range" "range" Do Screen ["v"];
         "Select every row from here to where the cursor goes.";
     Filter "filter" "filter" View Screen ["/"];
-        "Show only rows that fit: state:failed >2d name~MgO; search in texts.";
+        "Show only rows that fit: state:failed >2d name~MgO; search in texts, or for structures.";
     Sort "sort" "sort" View Screen ["s"];
         "Sort by the next column.";
     SortReverse "sort-reverse" "reverse" View Screen ["S"];
@@ -148,17 +154,35 @@ actions! {
     Stream "stream" "stderr" View Screen ["E"];
         "Change between the program's output, stdout and stderr.";
     NextFile "next-file" "next" View Screen ["]"];
-        "To the next file, curve or cluster.";
+        "To the next file, curve, table or cluster.";
     PreviousFile "previous-file" "previous" View Screen ["["];
-        "To the file, curve or cluster before.";
+        "To the file, curve, table or cluster before.";
     FindNext "find-next" "next hit" View Screen ["n"];
-        "To the next place where the search fits.";
+        "To the next place where the search fits, or to the next mark.";
     FindPrevious "find-previous" "hit before" View Screen ["N"];
-        "To the place before where the search fits.";
+        "To the place before where the search fits, or to the mark before.";
     LogScale "log-scale" "log scale" View Screen ["x"];
         "Draw a curve by its logarithm, or as it is.";
     Preview "preview" "preview" View Screen ["p"];
-        "What would be written and started.";
+        "What would be written and started: the deck, then the rest.";
+    TurnRight "turn-right" "turn" View Screen [">", "shift-right"];
+        "Turn the drawn cell to the right.";
+    TurnLeft "turn-left" "turn left" View Screen ["<", "shift-left"];
+        "Turn the drawn cell to the left.";
+    TurnUp "turn-up" "turn up" View Screen ["}", "shift-up"];
+        "Turn the drawn cell upwards.";
+    TurnDown "turn-down" "turn down" View Screen ["{", "shift-down"];
+        "Turn the drawn cell downwards.";
+    AlongAxis "along-axis" "along axis" View Screen ["V"];
+        "Look along the next axis of the cell.";
+    Images "images" "images" View Screen ["X"];
+        "Draw two cells along each axis, or one.";
+    Larger "larger" "larger" View Screen ["+"];
+        "Draw the cell larger.";
+    Smaller "smaller" "smaller" View Screen ["minus"];
+        "Draw the cell smaller.";
+    Cell "cell" "cell" View Screen ["B"];
+        "Draw the conventional cell of a crystal, or the one that is given.";
     Zoom "zoom" "zoom" View Everywhere ["z"];
         "Give the pane the whole window, or take it back.";
     Theme "theme" "theme" View Everywhere ["T"];
@@ -191,6 +215,8 @@ actions! {
         "To the pane or tab before.";
     Screen1 "screen-1" "screen 1" Move Everywhere ["1"]; "To the jobs.";
     Screen2 "screen-2" "screen 2" Move Everywhere ["2"]; "To the queues of the clusters.";
+    Screen4 "screen-4" "screen 4" Move Everywhere ["4"]; "To the materials.";
+    Screen5 "screen-5" "screen 5" Move Everywhere ["5"]; "To the templates.";
     Screen6 "screen-6" "screen 6" Move Everywhere ["6"]; "To the engines.";
     Screen7 "screen-7" "screen 7" Move Everywhere ["7"]; "To the clusters.";
     Back "back" "back" Program Everywhere ["esc"];
@@ -234,6 +260,8 @@ impl Action {
         match self {
             Self::Screen1 => Some(1),
             Self::Screen2 => Some(2),
+            Self::Screen4 => Some(4),
+            Self::Screen5 => Some(5),
             Self::Screen6 => Some(6),
             Self::Screen7 => Some(7),
             _ => None,

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "e1e37ca59d4052def85383bf271dccdd1e601ac875189f2a639bb174bd0349ac";
+pub const SCHEMA_SHA256: &str = "1d0bc5ba20ae91e3f6a94b955b60acd59945ace056dba6df5e86d6d93b2e0b27";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -498,6 +498,13 @@ pub const METHODS: &[MethodInfo] = &[
         "Write a CRYSTAL deck for a structure.",
     ),
     MethodInfo::new(
+        "materials.generate_d3",
+        60.0,
+        true,
+        false,
+        "Write a deck for the properties of a wave function: bands, density of states, records.",
+    ),
+    MethodInfo::new(
         "materials.generate_inputs",
         30.0,
         false,
@@ -506,10 +513,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.get",
-        30.0,
-        false,
+        90.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "One structure of a provider with its atoms; kept here, it needs no network again.",
     ),
     MethodInfo::new(
         "materials.import",
@@ -526,11 +533,18 @@ pub const METHODS: &[MethodInfo] = &[
         "Tell what a structure is: dimensions, symmetry, sites, neighbours, warnings.",
     ),
     MethodInfo::new(
-        "materials.search",
+        "materials.providers",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Who can be asked for structures, in the order of preference.",
+    ),
+    MethodInfo::new(
+        "materials.search",
+        90.0,
+        true,
+        false,
+        "Look for structures at all providers at once; equal ones are joined.",
     ),
     MethodInfo::new(
         "rpc.discover",
@@ -618,25 +632,32 @@ pub const METHODS: &[MethodInfo] = &[
         "Add up the disk space of the jobs, and their core-hours by cluster.",
     ),
     MethodInfo::new(
-        "templates.list",
-        30.0,
-        false,
+        "templates.get",
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Show one template with its text.",
+    ),
+    MethodInfo::new(
+        "templates.list",
+        60.0,
+        true,
+        false,
+        "List the templates with their parameters, your own ones among them.",
     ),
     MethodInfo::new(
         "templates.render",
-        30.0,
-        false,
+        120.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Fill in a template and return the files that it gives; nothing is stored.",
     ),
     MethodInfo::new(
         "templates.save",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Save a template in your own folder: a text, or another template with other defaults.",
     ),
     MethodInfo::new(
         "workflows.available",
@@ -871,6 +892,15 @@ impl BridgeRequest {
 }
 
 words! {
+    /// Words of `cell` of [`AtomsFound`].
+    AtomsFoundCell {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+        Isolated = "isolated",
+    }
+}
+
+words! {
     /// Words of `outcome` of [`CancelResult`].
     CancelResultOutcome {
         Cancelled = "cancelled",
@@ -1039,14 +1069,6 @@ words! {
 }
 
 words! {
-    /// Words of `origin` of [`EngineInfo`].
-    EngineInfoOrigin {
-        Shipped = "shipped",
-        User = "user",
-    }
-}
-
-words! {
     /// Words of `consent` of [`EngineModel`].
     EngineModelConsent {
         NotNeeded = "not_needed",
@@ -1125,6 +1147,14 @@ words! {
 }
 
 words! {
+    /// Words of `atoms` of [`InspectParams`].
+    InspectParamsAtoms {
+        AsGiven = "as_given",
+        Conventional = "conventional",
+    }
+}
+
+words! {
     /// Words of `phase` of [`InstallTask`].
     InstallPhase {
         Waiting = "waiting",
@@ -1195,6 +1225,14 @@ words! {
 }
 
 words! {
+    /// Words of `origin` of [`SaveTemplateParams`].
+    Origin {
+        Shipped = "shipped",
+        User = "user",
+    }
+}
+
+words! {
     /// Words of `properties` of [`EvaluateParams`].
     PropertyName {
         Energy = "energy",
@@ -1208,6 +1246,43 @@ words! {
         Dipole = "dipole",
         CommitteeEnergy = "committee_energy",
         CommitteeForces = "committee_forces",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`ProviderRow`].
+    ProviderRowKind {
+        Embedded = "embedded",
+        Project = "project",
+        Files = "files",
+        Optimade = "optimade",
+        MaterialsProject = "materials_project",
+    }
+}
+
+words! {
+    /// Words of `status` of [`ProviderAnswer`].
+    ProviderStatus {
+        Ok = "ok",
+        Unreachable = "unreachable",
+        Timeout = "timeout",
+        HttpError = "http_error",
+        BadJson = "bad_json",
+        NotSupported = "not_supported",
+        NoKey = "no_key",
+        Offline = "offline",
+        Failed = "failed",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`QueryRead`].
+    QueryReadKind {
+        Formula = "formula",
+        Chemsys = "chemsys",
+        Id = "id",
+        Name = "name",
+        Conditions = "conditions",
     }
 }
 
@@ -1266,6 +1341,14 @@ words! {
         Lbfgs = "LBFGS",
         Bfgs = "BFGS",
         Fire = "FIRE",
+    }
+}
+
+words! {
+    /// Words of `severity` of [`RenderedFinding`].
+    RenderedFindingSeverity {
+        Error = "error",
+        Warning = "warning",
     }
 }
 
@@ -1363,6 +1446,14 @@ words! {
     SymmetryFoundKind {
         Space = "space",
         Layer = "layer",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`TemplateUsed`].
+    TemplateKind {
+        Input = "input",
+        JobScript = "job_script",
     }
 }
 
@@ -1498,6 +1589,23 @@ pub struct AdoptResult {
     pub job: JobSummary,
 }
 
+/// Every atom of a cell, to draw it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AtomsFound {
+    /// `conventional`: of a crystal, idealised. `isolated`: what repeats in fewer than three
+    /// directions, made whole and put into the middle, its repeating axes first.
+    pub cell: AtomsFoundCell,
+    /// Rows a, b, c in Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along these axes.
+    pub periodic: Vec<bool>,
+    /// Elements, one per atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
+}
+
 /// Params of `forces.attach`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1536,6 +1644,31 @@ pub struct AttachResult {
     pub identity: ForceIdentity,
     /// What the worker can do.
     pub capabilities: Capabilities,
+}
+
+/// Bands along a path in reciprocal space.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandStructure {
+    /// Of the plot; made of the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Along the whole path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Special points, a comma at each break: GXWK,UX; that of the lattice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Instead of a path: both ends of each, in units of 1/`iss` of the reciprocal vectors of the
+    /// primitive cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Vec<Vec<i64>>>,
+    /// Unit of `segments`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iss: Option<i64>,
 }
 
 /// Something that is not started again for a while, as it has crashed too often.
@@ -2024,7 +2157,7 @@ pub struct ConvertSymmetry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateClusterParams {
-    /// 1–50 characters, unique.
+    /// 1–50 characters, unique; not `local`.
     pub name: String,
     /// `slurm`, or `ssh`: a host without a scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2312,6 +2445,56 @@ pub struct D12Result {
     pub report: D12Report,
 }
 
+/// What a deck of properties shall ask for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Options {
+    /// Bands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<BandStructure>,
+    /// Density of states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<DensityOfStates>,
+    /// Mesh of NEWK: IS and ISP, or three values of IS; twice that of the wave function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shrink: Option<Vec<i64>>,
+    /// Raw records, like those of ECHG: a keyword and what belongs to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Vec<String>>,
+}
+
+/// What the deck holds, and what was decided on the way to it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Report {
+    /// Keywords, in their order.
+    pub properties: Vec<String>,
+    /// Special points of the bands.
+    pub path: Option<String>,
+    /// In reciprocal vectors of the primitive cell, as they are written.
+    pub special_points: BTreeMap<String, Vec<f64>>,
+    /// Mesh of NEWK, then ISP.
+    pub newk: Option<Vec<i64>>,
+    /// Mesh of the wave function, then ISP; unknown where left out.
+    pub wave: Option<Vec<i64>>,
+    /// Atoms of the primitive cell.
+    pub n_atoms_primitive: Option<i64>,
+    /// Orbitals, and so bands, of the primitive cell.
+    pub n_orbitals: Option<i64>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
+}
+
+/// A deck of properties.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct D3Result {
+    /// The text of the deck.
+    pub d3: String,
+    /// What it holds.
+    pub report: D3Report,
+}
+
 /// Params of `jobs.delete`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2321,6 +2504,27 @@ pub struct DeleteParams {
     /// Remove their directories as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<bool>,
+}
+
+/// The density of states, whole and of parts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DensityOfStates {
+    /// First and last band; all, where the deck has an inline basis set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<(i64, i64)>,
+    /// Instead of bands: a range of energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energies_hartree: Option<(f64, f64)>,
+    /// Along the energies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Legendre polynomials of the expansion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polynomials: Option<i64>,
+    /// Parts, at most 15.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projections: Option<Vec<Projection>>,
 }
 
 /// In which directions a structure repeats.
@@ -2480,7 +2684,7 @@ pub struct EngineInfo {
     /// Used where no engine is named.
     pub default: bool,
     /// Who declares it.
-    pub origin: EngineInfoOrigin,
+    pub origin: Origin,
     /// Whether it can be used now.
     pub installed: bool,
     /// Why not.
@@ -2915,6 +3119,18 @@ pub struct FoundCode {
     pub version: Option<String>,
 }
 
+/// The space group that was found in the structure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FoundGroup {
+    /// 1 to 230; of a layer 1 to 80, International Tables E.
+    pub number: i64,
+    /// Hermann-Mauguin, short.
+    pub symbol: String,
+    /// The tolerance, Å.
+    pub symprec_angstrom: f64,
+}
+
 /// Compute vibrational frequencies.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2967,6 +3183,43 @@ pub struct GenerateD12Params {
     /// What to compute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<D12Options>,
+}
+
+/// A wave function, and what shall be calculated of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateD3Params {
+    /// The deck of the wave function.
+    pub deck: WaveIn,
+    /// What to calculate.
+    pub options: D3Options,
+}
+
+/// Which structure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GetMaterialParams {
+    /// Who has it.
+    pub provider: String,
+    /// What the provider calls it.
+    pub id: String,
+    /// How long each provider on the network may take, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    /// Ask the provider even if it is kept here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<bool>,
+}
+
+/// One template.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GetTemplateParams {
+    /// See `templates.list`.
+    pub id: String,
+    /// Your own one, if there is one, else that of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// A space group or layer group.
@@ -3126,6 +3379,9 @@ pub struct InspectParams {
     /// What it is; left out, 8 Å of empty space along an axis say that it does not repeat there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimension: Option<Dimension>,
+    /// Whether to return the atoms as well, and of which cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<InspectParamsAtoms>,
 }
 
 /// What a structure is.
@@ -3154,6 +3410,8 @@ pub struct InspectResult {
     pub source: BTreeMap<String, String>,
     /// What a referee would ask about.
     pub warnings: Vec<String>,
+    /// Where they were asked for; null for more than 3000.
+    pub atoms: Option<AtomsFound>,
 }
 
 /// An installation goes on, or has ended.
@@ -3590,6 +3848,15 @@ pub struct ListParams {
     pub if_rev: Option<i64>,
 }
 
+/// Which templates.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListTemplatesParams {
+    /// Only those of this code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
 /// Params of `workflows.list`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3698,6 +3965,58 @@ pub struct LoginResult {
     pub dialogue: Option<String>,
     /// What is asked.
     pub prompts: Vec<LoginPrompt>,
+}
+
+/// A structure with its atoms.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialDetail {
+    /// As the search shows it.
+    pub material: MaterialFound,
+    /// Null where its atoms cannot be told one by one.
+    pub structure: Option<StructureDocument>,
+    /// Whether it was kept here from an earlier answer.
+    pub cached: bool,
+}
+
+/// A structure that was found. What its provider does not tell is absent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaterialFound {
+    /// Who has it.
+    pub provider: String,
+    /// What the provider calls it.
+    pub id: String,
+    /// Give it as `structure.material`.
+    pub material: String,
+    /// `provider:id` of all that are this structure; the first is this one.
+    pub ids: Vec<String>,
+    /// Of the mineral, prototype, file or job.
+    pub name: Option<String>,
+    /// Reduced, in Hill order; of the cell where sites are shared.
+    pub formula: String,
+    /// The amounts alone, A2B of TiO2; null where they are not whole.
+    pub formula_anonymous: Option<String>,
+    /// In alphabetical order.
+    pub elements: Vec<String>,
+    /// Atoms of the cell that the provider gives.
+    pub n_atoms: i64,
+    /// Null where the structure has none or it was not looked for.
+    pub space_group: Option<FoundGroup>,
+    /// The cell as given.
+    pub lattice: Option<CellParameters>,
+    /// Of the cell as given, Å³.
+    pub volume_angstrom3: Option<f64>,
+    /// The lattice constants are those of the example of a structure type.
+    pub prototype: bool,
+    /// What the provider says of it, by its own names; ours carry their units.
+    pub properties: Map<String, Value>,
+    /// Whether a deck can be written for it.
+    pub generatable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// When the provider gave it.
+    pub retrieved_at: String,
 }
 
 /// A structure that the daemon keeps.
@@ -3878,6 +4197,18 @@ pub struct ProgressView {
     pub text: String,
 }
 
+/// A part of the density of states: atoms or orbitals of the primitive cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Projection {
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<Vec<i64>>,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orbitals: Option<Vec<i64>>,
+}
+
 /// Where the numbers come from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3897,6 +4228,74 @@ pub struct Provenance {
     /// For an imported calculation: where it lay, when it ended, and which large files stayed
     /// there.
     pub imported: Option<Map<String, Value>>,
+}
+
+/// How one provider answered.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderAnswer {
+    /// The provider.
+    pub name: String,
+    /// `ok`, or why there is no answer of today.
+    pub status: ProviderStatus,
+    /// One sentence.
+    pub error: Option<String>,
+    /// What can be done.
+    pub hint: Option<String>,
+    /// How long it took, ms.
+    pub elapsed_ms: f64,
+    /// Structures of it, before equal ones were joined.
+    pub n_found: i64,
+    /// It has more than were asked for.
+    pub more: bool,
+    /// When it gave the answer, where that was kept from then.
+    pub cached_at: Option<String>,
+}
+
+/// One provider of structures.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderRow {
+    /// Give it as one of `providers`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Of which kind it is.
+    pub kind: ProviderRowKind,
+    /// Whether it needs a network.
+    pub network: bool,
+    /// Whether it would be asked now.
+    pub usable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// What can be done.
+    pub hint: Option<String>,
+}
+
+/// What stands beside the rows of `materials.providers`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProvidersMeta {
+    /// Number of providers.
+    pub total: i64,
+}
+
+/// How the query was understood.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueryRead {
+    /// What `query` is; `conditions` without one.
+    pub kind: QueryReadKind,
+    /// Reduced, in Hill order.
+    pub formula: Option<String>,
+    /// Of a chemical system.
+    pub elements: Option<Vec<String>>,
+    /// Of one structure.
+    pub id: Option<String>,
+    /// A name.
+    pub text: Option<String>,
+    /// What was read otherwise.
+    pub notices: Vec<String>,
 }
 
 /// What stands beside the rows of `slurm.queue`.
@@ -4149,6 +4548,66 @@ pub struct Removed {
     pub name: String,
 }
 
+/// A template and what it is filled in with.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderParams {
+    /// See `templates.list`.
+    pub id: String,
+    /// By name; the rest has the defaults of the template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Map<String, Value>>,
+    /// Your own one, if there is one, else that of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// The files that a template gives.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderResult {
+    /// In the order of the template.
+    pub files: Vec<RenderedFile>,
+    /// What to look at first; also what the linter says, with file and line.
+    pub warnings: Vec<String>,
+    /// What the linter says, for marks in the text.
+    pub findings: Vec<RenderedFinding>,
+    /// What it was filled in with, defaults among them.
+    pub parameters: Map<String, Value>,
+    /// Which template it was.
+    pub template: TemplateUsed,
+}
+
+/// Member `files` of [`RenderResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderedFile {
+    /// Its name, relative to the job directory.
+    pub path: String,
+    /// Its text.
+    pub content: String,
+}
+
+/// Something to say about one line of a rendered file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RenderedFinding {
+    /// Counted from 1.
+    pub line: i64,
+    /// Counted from 1.
+    pub column: i64,
+    /// `error`: it cannot run, or would compute something else.
+    pub severity: RenderedFindingSeverity,
+    /// Short name of the rule.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead; empty when there is no telling.
+    pub hint: String,
+    /// Which of the files.
+    pub path: String,
+}
+
 /// What differs from the first submission; what is left out stays.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4303,6 +4762,46 @@ pub struct RetryParams {
     pub step: String,
 }
 
+/// A template for your own folder: a text, or another template with other defaults.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SaveTemplateParams {
+    /// Its name; `folder/name` makes the folder.
+    pub id: String,
+    /// The file: front matter and body. Its `id` must be this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The template to take over, with `parameters` as defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Which one, where `source` is two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Of the new one, with `source`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The new defaults by name, with `source`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Map<String, Value>>,
+    /// Replace a template that is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replace: Option<bool>,
+}
+
+/// What was saved.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SaveTemplateResult {
+    /// What it is now.
+    pub template: TemplateRow,
+    /// Its file.
+    pub path: String,
+    /// Whether it took the place of another.
+    pub replaced: bool,
+    /// What does not work yet, like defaults that do not fit.
+    pub warnings: Vec<String>,
+}
+
 /// The scheduler's own words, beside our state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4389,6 +4888,68 @@ pub struct ScratchView {
     pub writable: bool,
     /// Free space.
     pub free_bytes: Option<i64>,
+}
+
+/// What belongs to the search itself.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchMeta {
+    /// In the order of preference.
+    pub providers: Vec<ProviderAnswer>,
+    /// How the query was understood.
+    pub query: QueryRead,
+    /// What to know of the list as a whole.
+    pub notices: Vec<String>,
+}
+
+/// What is looked for: all that is given must hold.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchParams {
+    /// TiO2, Ti-O, mp-2657, embedded:ID, rutile: a formula, a chemical system, an id, or the name
+    /// of a mineral or prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// A formula; it is reduced: Ti2O4 is TiO2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+    /// Exactly these elements: Ti-O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chemsys: Option<String>,
+    /// All of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_all: Option<Vec<String>>,
+    /// At least one of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_any: Option<Vec<String>>,
+    /// None of these elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements_none: Option<Vec<String>>,
+    /// Number of the group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacegroup: Option<i64>,
+    /// AFLOW label, Strukturbericht or Pearson symbol, or name of a prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prototype: Option<String>,
+    /// Part of the name of a mineral or prototype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Atoms of the cell, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_atoms_max: Option<i64>,
+    /// Whom to ask: see `materials.providers`; `optimade` is all of that kind. All that can be
+    /// used, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub providers: Option<Vec<String>>,
+    /// Structures at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// How long each provider on the network may take, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    /// Ask the network also for what it answered less than a day ago.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<bool>,
 }
 
 /// Member `series` of [`SeriesResult`].
@@ -4650,6 +5211,24 @@ pub struct StopWorkerResult {
     pub task: Option<InstallTask>,
 }
 
+/// A structure, atom by atom.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StructureDocument {
+    /// Three vectors, Å; null for a molecule.
+    pub lattice_angstrom: Option<Vec<Vec<f64>>>,
+    /// Along the three vectors.
+    pub periodic: Vec<bool>,
+    /// Element of each atom.
+    pub symbols: Vec<String>,
+    /// Cartesian, Å.
+    pub positions_angstrom: Vec<Vec<f64>>,
+    /// Where it came from.
+    pub source: BTreeMap<String, String>,
+    /// From reading it.
+    pub warnings: Vec<String>,
+}
+
 /// What was computed for one structure, or why not.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4743,9 +5322,12 @@ pub struct SubmitParams {
     /// Files the job needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<FileIn>>,
-    /// A template to render as input.
+    /// A template, whose files are added to `files`: see `templates.list`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
+    /// What it is filled in with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template_parameters: Option<Map<String, Value>>,
     /// How it is run; if absent the cluster's kind, and `local` without a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runner: Option<SubmitParamsRunner>,
@@ -4921,6 +5503,90 @@ pub struct TaskView {
     pub directory: String,
 }
 
+/// Why a template cannot be used.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateProblem {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub hint: Option<String>,
+    /// Of the template, from 1.
+    pub line: Option<i64>,
+}
+
+/// A template, or a file that was meant to be one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateRow {
+    /// Its name: the place of its file below the folder of templates.
+    pub id: String,
+    /// For people; the id where the template cannot be read.
+    pub title: String,
+    /// Whose input it writes; null for job scripts.
+    pub code: Option<String>,
+    /// What it writes; null where the template cannot be read.
+    pub kind: Option<TemplateKind>,
+    /// Rises with every change of it.
+    pub version: Option<i64>,
+    /// What it is for.
+    pub description: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// JSON schema of `parameters`, in the order of the template. Beside the words of JSON schema a
+    /// parameter has `x-type` (string, text, int, float, bool, choice, structure or file) and may
+    /// have `x-unit`.
+    pub parameters: Map<String, Value>,
+    /// Names of the files that it writes, as it has them.
+    pub renders: Vec<String>,
+    /// What checks the files that it writes.
+    pub lint: Option<String>,
+    /// Of the program, or of your own folder.
+    pub origin: Origin,
+    /// One of your own has the same id and is used; this one with `origin` only.
+    pub shadowed: bool,
+    /// Why it cannot be used; null where it can.
+    pub problem: Option<TemplateProblem>,
+}
+
+/// A template with its text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateSource {
+    /// What it is.
+    pub template: TemplateRow,
+    /// The file: front matter and body.
+    pub text: String,
+}
+
+/// Which template it was.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateUsed {
+    /// Its name.
+    pub id: String,
+    /// Its version.
+    pub version: i64,
+    /// Whose input it writes; null for job scripts.
+    pub code: Option<String>,
+    /// What it writes.
+    pub kind: TemplateKind,
+    /// Of the program, or of your own folder.
+    pub origin: Origin,
+    /// Of its file.
+    pub sha256: String,
+}
+
+/// What stands beside the rows of `templates.list`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplatesMeta {
+    /// Number of rows.
+    pub total: i64,
+    /// Your own folder of templates; it need not exist.
+    pub folder: String,
+}
+
 /// Params of `events.unsubscribe`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4943,7 +5609,7 @@ pub struct UnsubscribeResult {
 pub struct UpdateClusterParams {
     /// Name or number of the cluster.
     pub id: Value,
-    /// Another name.
+    /// Another name; not `local`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// See `clusters.create`.
@@ -5052,6 +5718,18 @@ pub struct UsageView {
     pub core_hours: Option<f64>,
     /// `sacct` or `receipt`.
     pub source: String,
+}
+
+/// The deck of the wave function: a path or a text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaveIn {
+    /// A `.d12` on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The deck itself, at most 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// A worker is new or has changed; one that is `stopped` or `crashed` is told for the last time.
@@ -5696,6 +6374,26 @@ pub mod calls {
         type Reply = Reply<D12Result>;
     }
 
+    /// `materials.generate_d3`: Write a deck for the properties of a wave function: bands, density
+    /// of states, records.
+    pub enum MaterialsGenerateD3 {}
+
+    impl Call for MaterialsGenerateD3 {
+        const METHOD: &'static str = "materials.generate_d3";
+        type Params = GenerateD3Params;
+        type Reply = Reply<D3Result>;
+    }
+
+    /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
+    /// again.
+    pub enum MaterialsGet {}
+
+    impl Call for MaterialsGet {
+        const METHOD: &'static str = "materials.get";
+        type Params = GetMaterialParams;
+        type Reply = Reply<MaterialDetail>;
+    }
+
     /// `materials.import`: Keep a structure, to be used by name in jobs; the same one twice is kept
     /// once.
     pub enum MaterialsImport {}
@@ -5714,6 +6412,24 @@ pub mod calls {
         const METHOD: &'static str = "materials.inspect";
         type Params = InspectParams;
         type Reply = Reply<InspectResult>;
+    }
+
+    /// `materials.providers`: Who can be asked for structures, in the order of preference.
+    pub enum MaterialsProviders {}
+
+    impl Call for MaterialsProviders {
+        const METHOD: &'static str = "materials.providers";
+        type Params = NoParams;
+        type Reply = Page<ProviderRow, ProvidersMeta>;
+    }
+
+    /// `materials.search`: Look for structures at all providers at once; equal ones are joined.
+    pub enum MaterialsSearch {}
+
+    impl Call for MaterialsSearch {
+        const METHOD: &'static str = "materials.search";
+        type Params = SearchParams;
+        type Reply = Page<MaterialFound, SearchMeta>;
     }
 
     /// `rpc.discover`: Return the OpenRPC document of every method; the one result that is not
@@ -5833,6 +6549,44 @@ pub mod calls {
         const METHOD: &'static str = "system.usage";
         type Params = NoParams;
         type Reply = Reply<UsageResult>;
+    }
+
+    /// `templates.get`: Show one template with its text.
+    pub enum TemplatesGet {}
+
+    impl Call for TemplatesGet {
+        const METHOD: &'static str = "templates.get";
+        type Params = GetTemplateParams;
+        type Reply = Reply<TemplateSource>;
+    }
+
+    /// `templates.list`: List the templates with their parameters, your own ones among them.
+    pub enum TemplatesList {}
+
+    impl Call for TemplatesList {
+        const METHOD: &'static str = "templates.list";
+        type Params = ListTemplatesParams;
+        type Reply = Page<TemplateRow, TemplatesMeta>;
+    }
+
+    /// `templates.render`: Fill in a template and return the files that it gives; nothing is
+    /// stored.
+    pub enum TemplatesRender {}
+
+    impl Call for TemplatesRender {
+        const METHOD: &'static str = "templates.render";
+        type Params = RenderParams;
+        type Reply = Reply<RenderResult>;
+    }
+
+    /// `templates.save`: Save a template in your own folder: a text, or another template with other
+    /// defaults.
+    pub enum TemplatesSave {}
+
+    impl Call for TemplatesSave {
+        const METHOD: &'static str = "templates.save";
+        type Params = SaveTemplateParams;
+        type Reply = Reply<SaveTemplateResult>;
     }
 
     /// `workflows.available`: Tell which kinds of workflow can be used here, with what, and why
@@ -5963,8 +6717,12 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::JobsTag>();
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
+    visitor.visit::<calls::MaterialsGenerateD3>();
+    visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();
+    visitor.visit::<calls::MaterialsProviders>();
+    visitor.visit::<calls::MaterialsSearch>();
     visitor.visit::<calls::RpcDiscover>();
     visitor.visit::<calls::SlurmAdopt>();
     visitor.visit::<calls::SlurmCancel>();
@@ -5978,6 +6736,10 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::SystemShutdown>();
     visitor.visit::<calls::SystemStatus>();
     visitor.visit::<calls::SystemUsage>();
+    visitor.visit::<calls::TemplatesGet>();
+    visitor.visit::<calls::TemplatesList>();
+    visitor.visit::<calls::TemplatesRender>();
+    visitor.visit::<calls::TemplatesSave>();
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
     visitor.visit::<calls::WorkflowsCreateEos>();

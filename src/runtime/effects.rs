@@ -1,13 +1,15 @@
 //! Carries effects out without keeping the loop waiting.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::thread;
 
 use super::keeper::Keeper;
 use super::service::Service;
-use crate::msg::{Effect, Entry, Msg, Tone};
+use crate::files;
+use crate::msg::{Effect, Entry, Msg, Tone, Unwritten};
 use crate::submission::{Kind, kind_of};
 
 /// Sends work to where it is done.
@@ -62,6 +64,31 @@ impl Worker {
                     result: Err(result),
                 });
             }
+            Effect::ReadText { id, path } => {
+                let work = move || Msg::TextRead {
+                    id,
+                    result: read(&path),
+                };
+                self.apart(work, move |result| Msg::TextRead {
+                    id,
+                    result: Err(result),
+                });
+            }
+            Effect::WriteText {
+                id,
+                path,
+                text,
+                replace,
+            } => {
+                let work = move || Msg::TextWritten {
+                    id,
+                    result: write(&path, &text, replace),
+                };
+                self.apart(work, move |reason| Msg::TextWritten {
+                    id,
+                    result: Err(Unwritten::Failed(reason)),
+                });
+            }
             Effect::Copy(_) | Effect::Notify { .. } | Effect::Run { .. } => {}
         }
     }
@@ -93,6 +120,17 @@ fn look_at(path: &Path) -> Result<Kind, String> {
     } else {
         Err(format!("{} is not a file", path.display()))
     }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    files::read_text(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str, replace: bool) -> Result<(), Unwritten> {
+    files::write_text(path, text, replace).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Unwritten::Exists,
+        _ => Unwritten::Failed(format!("{}: {error}", path.display())),
+    })
 }
 
 /// The entries, directories first, each by name.

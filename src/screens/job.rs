@@ -1,4 +1,4 @@
-//! One job: what is known of it, its log, curves, files, input and history, each on a tab.
+//! One job: what is known of it, its log, curves, tables, files, input and history, each on a tab.
 //!
 //! What the job list knows is shown at once; the rest follows. Only the tab that is seen is read.
 
@@ -7,8 +7,10 @@ mod events;
 mod files;
 mod input;
 mod log;
+mod names;
 mod plots;
 mod summary;
+mod tables;
 mod view;
 mod watch;
 
@@ -36,15 +38,17 @@ enum Tab {
     Summary,
     Log,
     Plots,
+    Tables,
     Files,
     Input,
     Events,
 }
 
-const TABS: [(Tab, &str); 6] = [
+const TABS: [(Tab, &str); 7] = [
     (Tab::Summary, "Summary"),
     (Tab::Log, "Log"),
     (Tab::Plots, "Plots"),
+    (Tab::Tables, "Tables"),
     (Tab::Files, "Files"),
     (Tab::Input, "Input"),
     (Tab::Events, "Events"),
@@ -62,6 +66,7 @@ pub struct JobScreen {
     scroll: usize,
     log: LogView,
     plots: plots::Plots,
+    tables: tables::Tables,
     files: files::Files,
     input: input::Input,
     events: events::Events,
@@ -81,6 +86,7 @@ impl Default for JobScreen {
             scroll: 0,
             log: LogView::new(["log", "log-back"]),
             plots: plots::Plots::default(),
+            tables: tables::Tables::default(),
             files: files::Files::default(),
             input: input::Input::default(),
             events: events::Events::default(),
@@ -121,6 +127,7 @@ impl JobScreen {
             self.scroll = 0;
             self.log.close();
             self.plots = plots::Plots::default();
+            self.tables = tables::Tables::default();
             self.files.close();
             self.input.close();
             self.events = events::Events::default();
@@ -156,7 +163,7 @@ impl JobScreen {
                     self.input.open(job, cx);
                 }
             }
-            Tab::Summary | Tab::Events => {}
+            Tab::Summary | Tab::Tables | Tab::Events => {}
         }
     }
 
@@ -221,6 +228,7 @@ impl JobScreen {
         }
         match answers::read::<Reply<Job>>("jobs.get", result) {
             Ok(reply) => {
+                self.tables.take(&reply.data.results);
                 self.detail = Some(Box::new(reply.data));
                 self.error = None;
                 if self.tab == Tab::Input {
@@ -257,6 +265,7 @@ impl JobScreen {
         match (self.tab, &self.detail) {
             (Tab::Files, _) => self.files.click((column, row), area, cx),
             (Tab::Plots, _) if row == 0 => self.plots.click(column, area, cx),
+            (Tab::Tables, _) => self.tables.click((column, row), area, cx),
             (Tab::Events, Some(job)) => self.events.click(row, &job.events, area, cx),
             _ => {}
         }
@@ -336,7 +345,8 @@ impl Screen for JobScreen {
             (Tab::Log, _) => log::draw(&self.log, body, buf, cx),
             (Tab::Plots, _) => self.plots.draw(body, buf, cx),
             (Tab::Files, _) => self.files.draw(body, buf, cx),
-            (Tab::Input | Tab::Events, None) => self.say_why_empty(body, buf, cx),
+            (Tab::Tables | Tab::Input | Tab::Events, None) => self.say_why_empty(body, buf, cx),
+            (Tab::Tables, Some(_)) => self.tables.draw(body, buf, cx),
             (Tab::Input, Some(_)) => self.input.draw(body, buf, cx),
             (Tab::Events, Some(job)) => self.events.draw(&job.events, body, buf, cx),
         }

@@ -24,6 +24,8 @@ pub struct Listing {
     pub opened: bool,
     /// The first line of the detail that is seen.
     pub scroll: usize,
+    /// Which part of the detail has the facts; the rest is the screen's own.
+    facts: fn(Rect) -> Rect,
 }
 
 /// How much there is of everything now.
@@ -73,7 +75,15 @@ impl Listing {
             },
             opened: false,
             scroll: 0,
+            facts: |detail| detail,
         }
+    }
+
+    /// The same with the facts in a part of the detail alone.
+    #[must_use]
+    pub const fn with_facts_in(mut self, facts: fn(Rect) -> Rect) -> Self {
+        self.facts = facts;
+        self
     }
 
     /// List and detail; the one that is not seen is empty.
@@ -106,8 +116,9 @@ impl Listing {
             Action::Open | Action::Right => self.opened = extent.rows > 0,
             Action::Back | Action::Left if self.opened => self.close(),
             action if self.opened => {
-                let seen = usize::from(rest.height);
-                let most = facts::count(facts, rest).saturating_sub(seen);
+                let place = (self.facts)(rest);
+                let seen = usize::from(place.height);
+                let most = facts::count(facts, place).saturating_sub(seen);
                 match moved(action, self.scroll, seen, most + 1) {
                     Some(to) => self.scroll = to,
                     None => return Handled::No,
@@ -178,7 +189,8 @@ impl Listing {
                 text::put(buf, (rest.x - 1, y), bar, 1, cx.theme.style(Role::Border));
             }
         }
-        facts::draw(seen.facts, self.scroll, rest, buf, cx.theme, seen.stale);
+        let place = (self.facts)(rest);
+        facts::draw(seen.facts, self.scroll, place, buf, cx.theme, seen.stale);
     }
 
     fn draw_list(&self, seen: &Seen<'_>, list: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
@@ -219,7 +231,8 @@ pub fn below(area: Rect, lines: usize) -> Rect {
 }
 
 /// Where a movement leads in a list of `count`; `None` when it is no movement.
-fn moved(action: Action, at: usize, rows: usize, count: usize) -> Option<usize> {
+#[must_use]
+pub fn moved(action: Action, at: usize, rows: usize, count: usize) -> Option<usize> {
     let to = match action {
         Action::Down => at.saturating_add(1),
         Action::Up => at.saturating_sub(1),

@@ -1,34 +1,51 @@
 //! A new job: a file is chosen, a form made from the code's own parameters is filled in while the
 //! daemon checks it, and it is submitted.
 
+mod begun;
 mod check;
-mod files;
+mod deck;
+pub(super) mod files;
+mod fill;
 mod form;
 pub(super) mod schema;
-mod view;
+pub(super) mod view;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::save;
 use super::{Choice, Cx, Event, Handled, Picker, Screen, ViewCx};
 use crate::app::Data;
 use crate::error::IpcError;
-use crate::msg::{Action, Edit};
+use crate::msg::Action;
 use crate::rpc::types::DryRun;
 use crate::submission::Source;
 use crate::widgets::input::TextLine;
+use deck::DeckState;
 use files::Files;
+pub(super) use files::absolute;
 use form::{Field, Form};
-use schema::Kind;
 
 const FORM_ACTIONS: &[Action] = &[
     Action::Open,
     Action::Submit,
     Action::Preview,
+    Action::Select,
+    Action::NextPane,
+];
+/// What can be done where there is a deck.
+const DECK_ACTIONS: &[Action] = &[
+    Action::Open,
+    Action::Submit,
+    Action::Preview,
+    Action::OpenFile,
+    Action::Save,
+    Action::FindNext,
+    Action::FindPrevious,
     Action::Select,
     Action::NextPane,
 ];
@@ -47,6 +64,18 @@ enum Step {
     File,
     /// The form is filled in.
     Form,
+}
+
+/// What has the keys and, in a narrow window, what is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Pane {
+    /// The form.
+    #[default]
+    Form,
+    /// The deck with the linter's marks.
+    Deck,
+    /// What would be written and started.
+    Plan,
 }
 
 /// The state of the screen.
@@ -71,10 +100,14 @@ pub struct NewJob {
     codes_error: Option<String>,
     /// The further file that is looked at.
     looking: Option<PathBuf>,
-    preview: bool,
-    preview_offset: usize,
+    pane: Pane,
+    plan_offset: usize,
+    /// The deck that would be run, where the code has one.
+    deck: DeckState,
     /// The submission that is under way.
     submitting: Option<i64>,
+    /// Parameters to begin with, until the codes are known that have them.
+    begun: Map<String, Value>,
 }
 
 impl NewJob {
@@ -88,9 +121,9 @@ impl NewJob {
     }
 
     fn move_by(&mut self, by: isize, cx: &mut Cx<'_>) {
-        if self.preview && cx.area().width < WIDE {
+        if self.pane == Pane::Plan {
             let most = view::preview::lines(self).len().saturating_sub(1);
-            self.preview_offset = self.preview_offset.saturating_add_signed(by).min(most);
+            self.plan_offset = self.plan_offset.saturating_add_signed(by).min(most);
             cx.redraw();
         } else {
             self.go(self.cursor.saturating_add_signed(by), cx);
@@ -104,6 +137,9 @@ impl NewJob {
         self.touched = true;
         // The mouse may ask for something while a field is written in; what is written stays.
         self.editing = None;
+        if let Some(handled) = self.act_on_deck(action, cx) {
+            return handled;
+        }
         let half = (isize::from(cx.area().height.cast_signed()) / 2).max(1);
         match action {
             Action::Down | Action::NextPane => self.move_by(1, cx),
@@ -112,15 +148,12 @@ impl NewJob {
             Action::PageUp | Action::HalfPageUp => self.move_by(-half, cx),
             Action::Top => self.move_by(isize::MIN / 2, cx),
             Action::Bottom => self.move_by(isize::MAX / 2, cx),
-            Action::Left => self.turn(-1, cx),
-            Action::Right | Action::Select => self.turn(1, cx),
-            Action::Open => self.enter(cx),
+            Action::Left if self.pane == Pane::Form => self.turn(-1, cx),
+            Action::Right | Action::Select if self.pane == Pane::Form => self.turn(1, cx),
+            Action::Open if self.pane == Pane::Form => self.enter(cx),
             Action::Submit => self.submit(cx),
-            Action::Preview => {
-                self.preview ^= true;
-                self.preview_offset = 0;
-            }
-            Action::Back if self.preview => self.preview = false,
+            Action::Preview => self.next_pane(),
+            Action::Back if self.pane != Pane::Form => self.pane = Pane::Form,
             Action::Back => self.step = Step::File,
             _ => return Handled::No,
         }
@@ -128,128 +161,9 @@ impl NewJob {
         Handled::Yes
     }
 
-    /// Change a field by one choice.
-    fn turn(&mut self, by: isize, cx: &mut Cx<'_>) {
-        let Some(field) = self.field() else {
-            return;
-        };
-        let words: Vec<String> = match &field.spec.kind {
-            Kind::Choice(words) => words.clone(),
-            Kind::Yes => vec!["no".into(), "yes".into()],
-            _ => return,
-        };
-        // What is in force when nothing is written counts as the place to turn from.
-        let written = Some(field.input.text()).filter(|text| !text.is_empty());
-        let now = written.or(field.spec.default.as_deref());
-        let at = now.and_then(|now| words.iter().position(|word| word == now));
-        let count = words.len().cast_signed().max(1);
-        let to = match at {
-            Some(at) => (at.cast_signed() + by).rem_euclid(count),
-            None if by < 0 => count - 1,
-            None => 0,
-        };
-        let key = field.key.clone();
-        if let Some(word) = words.get(to.cast_unsigned()) {
-            self.set(&key, word, cx);
-        }
-    }
-
-    fn set(&mut self, key: &str, text: &str, cx: &mut Cx<'_>) {
-        self.form.choose(key, text);
-        self.check(cx);
-    }
-
-    /// Write in the field, choose from its list, or press the button.
-    fn enter(&mut self, cx: &mut Cx<'_>) {
-        let Some(field) = self.field() else {
-            self.submit(cx);
-            return;
-        };
-        match &field.spec.kind {
-            Kind::Yes => self.turn(1, cx),
-            Kind::Choice(words) => {
-                let choice = |word: &String| Choice {
-                    name: word.clone(),
-                    title: self.title_of(&field.key, word),
-                    chosen: word == field.input.text(),
-                };
-                let mut choices = Vec::new();
-                if field.key != form::CODE && !field.spec.required {
-                    choices.push(Choice {
-                        name: String::new(),
-                        title: if field.key == form::CLUSTER {
-                            "this machine".into()
-                        } else {
-                            "as the code decides".into()
-                        },
-                        chosen: field.input.is_empty(),
-                    });
-                }
-                choices.extend(words.iter().map(choice));
-                let picker = Picker {
-                    title: field.spec.label.clone(),
-                    choices,
-                    several: false,
-                };
-                cx.pick(PICK, picker);
-            }
-            _ => self.editing = Some(field.input.clone()),
-        }
-    }
-
-    /// A choice as it is read; codes say what they are.
-    fn title_of(&self, key: &str, word: &str) -> String {
-        let code = self.form.codes.iter().find(|code| code.name == word);
-        match code.filter(|_| key == form::CODE) {
-            Some(code) => {
-                let problem = code.problem.as_ref().filter(|_| !code.usable);
-                let problem = problem.map(|why| format!(" (cannot run: {why})"));
-                format!("{word:10} {}{}", code.title, problem.unwrap_or_default())
-            }
-            None => word.to_owned(),
-        }
-    }
-
-    fn edit(&mut self, edit: &Edit, cx: &mut Cx<'_>) {
-        if self.step == Step::File {
-            if *edit == Edit::Cancel {
-                cx.close();
-            } else {
-                let rows = view::files::rows(cx.area());
-                self.files.edit(edit, rows, cx);
-            }
-            return;
-        }
-        cx.redraw();
-        let Some(field) = self.form.fields.get_mut(self.cursor) else {
-            self.editing = None;
-            return;
-        };
-        match edit {
-            Edit::Cancel => {
-                if let Some(before) = self.editing.take() {
-                    field.input = before;
-                }
-                self.check(cx);
-            }
-            Edit::Submit | Edit::Next | Edit::Down => {
-                self.editing = None;
-                self.go(self.cursor + 1, cx);
-            }
-            Edit::Previous | Edit::Up => {
-                self.editing = None;
-                self.go(self.cursor.saturating_sub(1), cx);
-            }
-            edit => {
-                if field.input.apply(edit) {
-                    self.check(cx);
-                }
-            }
-        }
-    }
-
     /// The file was looked at: on to the form.
     fn begin(&mut self, kind: crate::submission::Kind, cx: &mut Cx<'_>) {
+        self.begun.clear();
         let path = self.files.typed(&cx.data().client);
         let name = path
             .file_name()
@@ -257,23 +171,32 @@ impl NewJob {
         let Some(name) = name else {
             return;
         };
-        self.form.begin(Source {
-            name,
-            path: path.to_string_lossy().into_owned(),
-            kind,
-        });
+        self.begin_with(
+            Source {
+                name,
+                path: path.to_string_lossy().into_owned(),
+                kind,
+            },
+            cx,
+        );
+    }
+
+    /// On to the form of this file.
+    fn begin_with(&mut self, file: Source, cx: &mut Cx<'_>) {
+        self.form.begin(file);
         self.step = Step::Form;
         self.touched = false;
+        self.forget_deck();
+        self.read_deck(cx);
         self.go_to_open();
         self.check(cx);
     }
 
     /// Put the cursor on the first thing that is open: the code, else what it is to do.
     fn go_to_open(&mut self) {
-        let open =
-            self.form.fields.iter().position(|field| {
-                matches!(field.spec.kind, Kind::Choice(_)) && field.input.is_empty()
-            });
+        let open = self.form.fields.iter().position(|field| {
+            matches!(field.spec.kind, schema::Kind::Choice(_)) && field.input.is_empty()
+        });
         self.cursor = open.unwrap_or(0);
     }
 
@@ -283,7 +206,7 @@ impl NewJob {
             CLUSTERS => self.take_clusters(result, cx),
             check::CHECK => self.checked(tag, result, cx),
             check::SUBMIT => self.submitted(tag, result, cx),
-            _ => {}
+            slot => self.deck_reply(slot, tag, result, cx),
         }
     }
 }
@@ -292,12 +215,17 @@ impl Screen for NewJob {
     fn actions(&self) -> &'static [Action] {
         match self.step {
             Step::File => &[],
+            Step::Form if self.has_deck() => DECK_ACTIONS,
             Step::Form => FORM_ACTIONS,
         }
     }
 
+    fn hints(&self, _: &Data) -> Vec<Action> {
+        self.useful()
+    }
+
     fn all_actions(&self) -> Vec<Action> {
-        FORM_ACTIONS.to_vec()
+        DECK_ACTIONS.to_vec()
     }
 
     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {
@@ -312,12 +240,23 @@ impl Screen for NewJob {
                 cx.ask(CODES, 0, "codes.list", json!({}));
                 cx.ask(CLUSTERS, 0, "clusters.list", json!({}));
                 if self.step == Step::Form {
+                    self.deck_again(cx);
                     self.check(cx);
                 }
             }
             Event::Resized => cx.redraw(),
+            Event::Begin(start) => self.begin_with_start(start, cx),
             Event::Act(action) => return self.act(*action, cx),
+            Event::Edit(edit) if self.deck.save.is_some() => {
+                save::edit(&mut self.deck.save, edit, cx);
+            }
             Event::Edit(edit) => self.edit(edit, cx),
+            Event::Returned if self.step == Step::Form => self.returned(cx),
+            Event::TextRead { slot, result } => self.deck_read(slot, result, cx),
+            Event::TextWritten { result, .. } => self.deck_written(result, cx),
+            Event::Answered { token, yes } if *token == save::ASK_REPLACE => {
+                save::answered(&mut self.deck.save, *yes, cx);
+            }
             Event::Directory { slot, result } => self.files.listed(slot, result, cx),
             Event::FileSeen { slot, result } if Files::is_mine(slot) => {
                 match result {
@@ -353,37 +292,6 @@ impl Screen for NewJob {
     }
 
     fn takes_text(&self) -> bool {
-        self.step == Step::File || self.editing.is_some()
-    }
-}
-
-impl NewJob {
-    fn click(&mut self, row: u16, cx: &mut Cx<'_>) {
-        match self.step {
-            Step::File => {
-                if let Some(line) = row.checked_sub(view::files::ABOVE) {
-                    let rows = view::files::rows(cx.area());
-                    self.files.click(usize::from(line), rows, cx);
-                }
-            }
-            Step::Form if self.preview && cx.area().width < WIDE => {}
-            Step::Form => {
-                let clicked = view::field_at(self, cx.area(), row);
-                if let Some(index) = clicked {
-                    self.click_field(index, cx);
-                }
-            }
-        }
-    }
-
-    /// A click puts the cursor there; where it is already, it does what Enter does.
-    fn click_field(&mut self, index: usize, cx: &mut Cx<'_>) {
-        let again = index == self.cursor && self.editing.is_none();
-        self.editing = None;
-        self.touched = true;
-        self.go(index, cx);
-        if again {
-            self.enter(cx);
-        }
+        self.step == Step::File || self.editing.is_some() || self.deck.save.is_some()
     }
 }

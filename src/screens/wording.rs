@@ -7,7 +7,7 @@ use crate::msg::Action;
 use crate::wording::{command, replace_names};
 
 /// What calls a method here.
-const METHODS: [(&str, Action); 18] = [
+const METHODS: [(&str, Action); 20] = [
     ("clusters.accept_host_key", Action::TrustKey),
     ("clusters.create", Action::New),
     ("clusters.delete", Action::Delete),
@@ -22,6 +22,8 @@ const METHODS: [(&str, Action); 18] = [
     ("jobs.log", Action::Log),
     ("jobs.rerun", Action::Rerun),
     ("jobs.submit", Action::New),
+    ("materials.generate_d12", Action::Deck),
+    ("materials.import", Action::Import),
     ("slurm.adopt", Action::Adopt),
     ("slurm.cancel", Action::Cancel),
     ("slurm.release", Action::Release),
@@ -29,7 +31,7 @@ const METHODS: [(&str, Action); 18] = [
 ];
 
 /// What shows the answer of a method here.
-const PLACES: [(&str, &str); 9] = [
+const PLACES: [(&str, &str); 12] = [
     ("clusters.get", "Clusters"),
     ("clusters.list", "Clusters"),
     ("forces.engines", "Engines"),
@@ -38,6 +40,9 @@ const PLACES: [(&str, &str); 9] = [
     ("jobs.get", "Summary"),
     ("jobs.files", "Files"),
     ("jobs.list", "Jobs"),
+    ("materials.get", "Materials"),
+    ("materials.inspect", "Materials"),
+    ("materials.search", "Materials"),
     ("slurm.queue", "Queue"),
 ];
 

@@ -12,6 +12,8 @@ use super::deck::{self, Extent};
 const STRUCTURES: [&str; 11] = [
     "cif", "poscar", "contcar", "vasp", "xyz", "extxyz", "xsf", "cube", "gen", "gui", "res",
 ];
+/// What programs call the files that hold the structure they ended with.
+const RESULTS: [&str; 2] = ["VASPRUN.XML", "DATA-FILE-SCHEMA.XML"];
 /// What the names of CRYSTAL's decks end with.
 const CRYSTAL_DECKS: [&str; 2] = ["d12", "d3"];
 /// How much of a file is looked at: a deck begins with its namelists.
@@ -22,6 +24,10 @@ const HEAD_BYTES: u64 = 64 * 1024;
 pub enum Kind {
     /// A structure.
     Structure,
+    /// A structure that the daemon has or finds, called `provider:id` instead of a path.
+    Material,
+    /// A template that the daemon fills in, called by its id instead of a path.
+    Template,
     /// A deck of pw.x.
     Deck,
     /// A deck of CRYSTAL or of its properties, by the name that its users give it.
@@ -99,6 +105,7 @@ pub fn is_structure_name(path: &Path) -> bool {
         .to_lowercase();
     name.starts_with("POSCAR")
         || name.starts_with("CONTCAR")
+        || RESULTS.contains(&name.as_str())
         || STRUCTURES.contains(&extension.as_str())
 }
 
@@ -151,6 +158,8 @@ mod tests {
             ("run.d3", &*script, 0o644, Kind::Program),
             ("cu.cif", "data_Cu\n", 0o755, Kind::Structure),
             ("POSCAR_1", "", 0o644, Kind::Structure),
+            ("vasprun.xml", "<modeling>", 0o644, Kind::Structure),
+            ("other.xml", "<modeling>", 0o644, Kind::Unknown),
             ("run.sh", &*script, 0o644, Kind::Program),
             ("tool", "\x7fELF", 0o755, Kind::Program),
             ("tool.txt", "\x7fELF", 0o644, Kind::Unknown),

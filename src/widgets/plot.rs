@@ -1,6 +1,6 @@
 //! Curves with axes, ticks, units and the value under a cursor, in braille or in plain ASCII.
 
-mod canvas;
+pub(in crate::widgets) mod canvas;
 mod ticks;
 
 use ratatui::buffer::Buffer;

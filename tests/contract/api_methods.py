@@ -23,8 +23,16 @@ API_TABLE: Final[dict[str, tuple[str, ...]]] = {
         "import_results",
     ),
     "codes": ("read_output", "lint", "list"),
-    "materials": ("get", "import", "convert", "inspect", "generate_inputs"),
-    "templates": ("save",),
+    "materials": (
+        "get",
+        "providers",
+        "import",
+        "convert",
+        "inspect",
+        "generate_d3",
+        "generate_inputs",
+    ),
+    "templates": ("get", "save"),
     "clusters": ("accept_host_key", "login"),
     "slurm": ("release",),
     "workflows": (

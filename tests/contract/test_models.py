@@ -31,6 +31,7 @@ NO_UNIT: Final = {
     "D12Report.transformation": "acts on fractional coordinates",
     "D12Report.origin_shift": "fractional coordinates",
     "D12Report.max_displacement": "the name of the interface's page, in Å",
+    "D3Report.special_points": "fractional coordinates of reciprocal space",
     "Eos.vmin": "a ratio of volumes",
     "Eos.vmax": "a ratio of volumes",
     "FreqCalc.isotopes": "called as the keyword of CRYSTAL: masses in u",
@@ -49,6 +50,7 @@ NO_BOUND: Final = {
     "ReadOutputParams.text": "bounded by its bytes, which a schema cannot say",
     "ImportStructureParams.text": "bounded by its bytes, which a schema cannot say",
     "ForceStructure.text": "bounded by its bytes, which a schema cannot say",
+    "WaveIn.text": "bounded by its bytes, which a schema cannot say",
     "StructureIn.text": "bounded by its bytes, which a schema cannot say",
 }
 

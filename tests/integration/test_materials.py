@@ -44,6 +44,37 @@ def test_inspect_and_convert(served: Daemon) -> None:
     assert again["symmetry"]["number"] == 227
 
 
+_DECK = """MgO
+CRYSTAL
+0 0 0
+225
+4.21
+2
+12 0 0 0
+8 .5 .5 .5
+BASISSET
+STO-3G
+SHRINK
+8 8
+END
+"""
+
+
+def test_a_deck_is_a_structure_and_has_properties(served: Daemon) -> None:
+    deck = {"text": _DECK, "format": "d12"}
+    assert _call(served, "materials.inspect", {"structure": deck})["symmetry"]["number"] == 225
+    again = _call(served, "materials.generate_d12", {"structure": deck})
+    assert again["d12"].splitlines()[3:5] == ["225", "4.21"]
+    asked = {"band": {"bands": [1, 14], "path": "GX"}, "dos": {"bands": [1, 14]}}
+    made = _call(served, "materials.generate_d3", {"deck": {"text": _DECK}, "options": asked})
+    assert made["report"]["properties"] == ["BAND", "NEWK", "DOSS"]
+    assert _call(served, "codes.lint", {"text": made["d3"], "code": "crystal"}) == []
+    wrong = {"deck": {"text": _DECK}, "options": {"band": {}}}
+    with pytest.raises(RpcFailure, match="how many bands") as caught:
+        _call(served, "materials.generate_d3", wrong)
+    assert caught.value.code == -32602
+
+
 def test_a_structure_is_kept_once_and_used(served: Daemon) -> None:
     kept = _call(served, "materials.import", _COPPER)
     again = _call(served, "materials.import", _COPPER)

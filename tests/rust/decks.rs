@@ -99,3 +99,71 @@ fn what_could_be_two_things_is_asked_back_with_the_choices() {
         0
     );
 }
+
+#[test]
+fn options_of_a_deck_that_is_written_are_given_one_by_one() {
+    let (mock, seen) = answering(submitted());
+    let path = file(&mock, "mgo.cif", "data_MgO\n");
+    let given = [
+        "submit",
+        "mgo.cif",
+        "--code",
+        "crystal",
+        "--option",
+        "functional=PBE0",
+        "--option",
+        "charge=-1",
+        "--option",
+        "spin.n_alpha_minus_beta=-2",
+        "--option",
+        "shrink=[8, 8]",
+    ];
+    let output = run(&mock, &given);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let sent = seen.lock().unwrap().pop().unwrap()["params"].clone();
+    assert_eq!(sent["structure"], json!({"path": path}));
+    assert_eq!(
+        sent["inputs"],
+        json!({"options": {
+            "functional": "PBE0", "charge": -1, "shrink": [8, 8],
+            "spin": {"n_alpha_minus_beta": -2},
+        }})
+    );
+    let given = [
+        "submit", "mgo.cif", "--engine", "mace", "--option", "head=a",
+    ];
+    assert_eq!(code(&run(&mock, &given)), 0);
+    let sent = seen.lock().unwrap().pop().unwrap()["params"].clone();
+    assert_eq!(sent["inputs"], json!({"engine_options": {"head": "a"}}));
+}
+
+#[test]
+fn options_that_mean_nothing_are_refused_before_anything_is_sent() {
+    let (mock, seen) = answering(submitted());
+    file(&mock, "mgo.cif", "data_MgO\n");
+    file(&mock, "si.in", DECK);
+    let crystal = ["submit", "mgo.cif", "--code", "crystal"];
+    for (more, words) in [
+        (vec!["--option", "noword"], "KEY=VALUE"),
+        (
+            vec!["--option", "spin=open", "--option", "spin.lock_cycles=5"],
+            "spin.lock_cycles lies in spin",
+        ),
+        (
+            vec!["--option", "spin.lock_cycles=5", "--option", "spin=open"],
+            "spin is given twice",
+        ),
+        (
+            vec!["--option", "charge=1", "--param", "options={}"],
+            "--param options and --option",
+        ),
+    ] {
+        let output = run(&mock, &[&crystal[..], &more].concat());
+        assert_eq!(code(&output), 2);
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    let output = run(&mock, &["submit", "si.in", "--option", "charge=1"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("espresso has no --option"));
+    assert!(seen.lock().unwrap().is_empty());
+}

@@ -34,6 +34,11 @@ mod plain;
 mod queue;
 #[cfg(feature = "ipc")]
 mod refusals;
+#[cfg(feature = "ipc")]
+mod search;
+#[cfg(feature = "ipc")]
+mod templates;
+
 mod ui;
 #[cfg(feature = "ipc")]
 mod wait;

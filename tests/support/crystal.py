@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import WorkerDecks
+from support.workers import run_here
 
 CASES: Final = (
     Path(os.environ.get("CRYSTALMATH_CASES", Path(__file__).parents[3] / "shared" / "cases"))
@@ -21,17 +20,22 @@ END: Final = " EEEEEEEEEE TERMINATION  DATE 01 01 2024 TIME 12:00:01.0\n"
 
 STAND_IN: Final = """#!/bin/sh
 # Stand-in for CRYSTAL: no physics. It tells what it was given and leaves what a run leaves.
+# Of several processes the first one does it all.
+[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || exit 0
+TOLD=${TOLD:-$(dirname "$0")/told}
+echo run >> "$TOLD/runs"
 [ -t 0 ] || cat > stdin
 ls > "$TOLD/files"; env > "$TOLD/environment"; cp INPUT stdin "$TOLD" 2>/dev/null
-for one in fort.20 fort.34 fort.9 fort.98 HESSOPT.DAT BORN.DAT; do
+pwd > "$TOLD/scratch"
+for one in fort.20 fort.34 fort.9 fort.98 HESSOPT.DAT OPTINFO.DAT BORN.DAT; do
   [ -f $one ] && cp $one "$TOLD/staged.$one"
 done
 cat "$TOLD/output"
 for one in fort.9 fort.98 fort.34 fort.25 HESSOPT.DAT OPTINFO.DAT FREQINFO.DAT SPEC.DAT optc001; do
   echo "new $one" > $one
 done
-echo " ERROR **** TEST **** kept" > fort.87
-sleep "${NAP:-0}" &
+[ -e "$TOLD/quiet" ] || echo " ERROR **** TEST **** kept" > fort.87
+sleep "${NAP:-$(cat "$TOLD/nap" 2>/dev/null || echo 0)}" &
 wait $!
 exit "${CODE:-0}"
 """
@@ -62,10 +66,22 @@ def scf_output(title: str = "MgO", *, cycles: int = 2, end: str | None = END) ->
     return "\n".join(lines) + "\n" + (end or "")
 
 
-def run_here(function: str, arguments: Mapping[str, Any], _deadline_s: float) -> Any:
-    """Run ``module:function``, as a worker process would."""
-    module, name = function.split(":")
-    return getattr(import_module(module), name)(**arguments)
+def install_stand_in(folder: Path, output: str, *names: str) -> Path:
+    """Put the stand-in into a directory of programs, with what it prints.
+
+    Returns
+    -------
+    Path
+        The directory in which it leaves what it was given.
+    """
+    told = folder / "told"
+    told.mkdir(parents=True, exist_ok=True)
+    (told / "output").write_text(output, encoding="utf-8")
+    for name in names or ("crystalOMP", "PcrystalOMP", "properties"):
+        program = folder / name
+        program.write_text(STAND_IN, encoding="utf-8")
+        program.chmod(0o755)
+    return told
 
 
 def crystal() -> CrystalAdapter:

@@ -92,6 +92,9 @@ def test_a_setup_line_that_ends_the_shell_is_named(shells: ClusterShells) -> Non
         assert f"the setup line 2, `{line}`" in caught.value.message
     report = Examination(shells.test, shells.open)(record, deadline_s=LIMIT_S)
     assert "modules.sh" in report.problems[0].what
+    # What can be seen without these lines is told all the same.
+    assert report.scratch is not None
+    assert report.scratch.writable
 
 
 def test_a_real_password_and_passphrase_are_found_nowhere(ssh_servers: SshServers) -> None:

@@ -17,6 +17,7 @@ from crystalmath.runners.shells.clusters import ClusterShells
 from crystalmath.runners.shells.ssh_config import SshConfig
 from crystalmath.runners.slurm.examine import Examination
 from support.cluster_bench import ClusterBench
+from support.templates import rendering
 from support.testbed import (
     CALM,
     HERE,
@@ -236,3 +237,16 @@ def test_a_host_without_a_scheduler(tmp_path: Path, shells: ClusterShells) -> No
     assert finish(bench, good, long) == ["COMPLETED", "CANCELLED"]
     assert (bench.directories.path(bench.key(good)) / "out.txt").exists()
     bench.close()
+
+
+@pytest.mark.parametrize("name", ["slurm_serial", "slurm_mpi", "slurm_array"])
+def test_scripts_of_templates_are_taken(slurm: None, tmp_path: Path, name: str) -> None:
+    """SLURM reads each as it comes out of its template, and says when it would run."""
+    made = rendering(tmp_path).render(f"job/{name}", {})
+    script = tmp_path / made.files[0].path
+    script.write_text(made.files[0].content)
+    ran = subprocess.run(
+        ["sbatch", "--test-only", script], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "to start at" in ran.stderr

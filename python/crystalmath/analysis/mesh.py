@@ -114,6 +114,20 @@ def mesh_of(
     return symmetric_mesh(least, flattened(rotations, periodic_axes))
 
 
+def mesh_of_supercell(mesh: Sequence[int], sizes: Sequence[int]) -> tuple[int, int, int]:
+    """The mesh of a supercell that is at least as dense as one of its cell.
+
+    Parameters
+    ----------
+    mesh
+        Of the cell.
+    sizes
+        How often the cell is repeated along each vector.
+    """
+    a, b, c = (-(-points // size) for points, size in zip(mesh, sizes, strict=True))
+    return a, b, c
+
+
 def check_mesh(mesh: Sequence[int], rotations: Integers, shift: Sequence[int] = (0, 0, 0)) -> None:
     """Refuse a mesh without the symmetry of the crystal.
 

@@ -85,6 +85,17 @@ ClusterName = Annotated[
     AfterValidator(_name),
     Field(examples=["maple"]),
 ]
+
+
+def _not_this_machine(value: str) -> str:
+    if value.lower() == THIS_MACHINE:
+        raise ValueError(f"{THIS_MACHINE} is what jobs of this machine are counted under")
+    return value
+
+
+THIS_MACHINE = "local"
+"""What `system.usage` and clients call this machine, where no cluster is named."""
+_NewName = Annotated[ClusterName, AfterValidator(_not_this_machine)]
 ClusterRef = (
     Annotated[str, StringConstraints(min_length=1, max_length=50)]
     | Annotated[int, Field(ge=1, lt=2**63)]
@@ -209,14 +220,14 @@ class ClusterFields(Params):
 
 
 class CreateClusterParams(ClusterFields):
-    pass
+    name: _NewName = Field(description="1–50 characters, unique; not `local`.")
 
 
 class UpdateClusterParams(Params):
     """The fields to change; a field that is left out is kept, null clears."""
 
     id: ClusterRef = Field(description="Name or number of the cluster.")
-    name: ClusterName | None = Field(default=None, description="Another name.")
+    name: _NewName | None = Field(default=None, description="Another name; not `local`.")
     kind: Literal["slurm", "ssh"] | None = Field(default=None, description="See `clusters.create`.")
     hostname: _Host | None = Field(default=None, description="See `clusters.create`.")
     port: _Port | None = Field(default=None, description="Null: from ssh's configuration.")

@@ -24,13 +24,15 @@ def _upper(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
 
 
-def _check_line(value: str) -> str:
+def check_line(value: str) -> str:
+    """One line of plain characters."""
     if not value.isascii() or not value.isprintable():
         raise ValueError("must be one line of ASCII characters")
     return value
 
 
-def _check_records(value: str) -> str:
+def check_records(value: str) -> str:
+    """Lines of plain characters."""
     lines = check_text(value).splitlines()
     if not lines or not all(line.isascii() and line.isprintable() for line in lines):
         raise ValueError("must be lines of ASCII characters, without tabs")
@@ -51,7 +53,7 @@ Method = Annotated[
     ],
     BeforeValidator(_upper),
 ]  # fmt: skip
-Word = Annotated[str, StringConstraints(min_length=1, max_length=40), AfterValidator(_check_line)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=40), AfterValidator(check_line)]
 Power = Annotated[
     float,
     Field(gt=0, le=16, allow_inf_nan=False, examples=[8.0]),
@@ -180,7 +182,7 @@ class ExtraRecords(Params):
     """Raw records: a keyword, and its data on the lines behind."""
 
     section: Literal["geometry", "scf"] = Field(description="Where they go.")
-    text: Annotated[str, StringConstraints(max_length=100_000), AfterValidator(_check_records)] = (
+    text: Annotated[str, StringConstraints(max_length=100_000), AfterValidator(check_records)] = (
         Field(description="The records, one a line.")
     )
 
@@ -189,7 +191,7 @@ class D12Options(Params):
     """What a CRYSTAL deck shall compute, and how."""
 
     title: (
-        Annotated[str, StringConstraints(min_length=1, max_length=80), AfterValidator(_check_line)]
+        Annotated[str, StringConstraints(min_length=1, max_length=80), AfterValidator(check_line)]
         | None
     ) = Field(default=None, description="First record; made of formula and group.")
     dimension: DeckDimension = Field(
@@ -270,7 +272,7 @@ class D12Options(Params):
     eos: Eos | None = Field(default=None, description="Equation of state.")
     extra: list[
         Annotated[
-            str, StringConstraints(min_length=1, max_length=100_000), AfterValidator(_check_records)
+            str, StringConstraints(min_length=1, max_length=100_000), AfterValidator(check_records)
         ]
         | ExtraRecords
     ] = Field(default_factory=list, max_length=100, description="Raw records of your own.")

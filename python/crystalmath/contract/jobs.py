@@ -138,7 +138,12 @@ class SubmitParams(Params):
         default_factory=list, max_length=10000, description="Files the job needs."
     )
     template: str | None = Field(
-        default=None, max_length=200, description="A template to render as input."
+        default=None,
+        max_length=200,
+        description="A template, whose files are added to `files`: see `templates.list`.",
+    )
+    template_parameters: dict[str, Any] = Field(
+        default_factory=dict, description="What it is filled in with."
     )
     runner: Literal["local", "ssh", "slurm", "aiida"] | None = Field(
         default=None,

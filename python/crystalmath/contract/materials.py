@@ -33,6 +33,9 @@ class InspectParams(Params):
         description="What it is; left out, 8 Å of empty space along an axis say that it does not "
         "repeat there.",
     )
+    atoms: Literal["as_given", "conventional"] | None = Field(
+        default=None, description="Whether to return the atoms as well, and of which cell."
+    )
 
 
 class Dimensions(Model):
@@ -122,6 +125,21 @@ class SiteFound(Model):
     label: str | None = Field(default=None, description="What the file calls it.")
 
 
+class AtomsFound(Model):
+    """Every atom of a cell, to draw it."""
+
+    cell: Literal["as_given", "conventional", "isolated"] = Field(
+        description="`conventional`: of a crystal, idealised. `isolated`: what repeats in fewer "
+        "than three directions, made whole and put into the middle, its repeating axes first."
+    )
+    lattice_angstrom: list[list[float]] | None = Field(
+        default=None, description="Rows a, b, c in Å; null for a molecule."
+    )
+    periodic: list[bool] = Field(description="Along these axes.")
+    symbols: list[str] = Field(description="Elements, one per atom.")
+    positions_angstrom: list[list[float]] = Field(description="Cartesian, Å.")
+
+
 class InspectResult(Model):
     """What a structure is."""
 
@@ -138,6 +156,9 @@ class InspectResult(Model):
     content_hash: str = Field(description="sha256 of cell, atoms in their order and their data.")
     source: dict[str, str] = Field(description="Where it came from and what read it.")
     warnings: list[str] = Field(default_factory=list, description="What a referee would ask about.")
+    atoms: AtomsFound | None = Field(
+        default=None, description="Where they were asked for; null for more than 3000."
+    )
 
 
 class ConvertParams(Params):

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-_SEARCH = "Structure search comes with the materials providers; submit a structure file meanwhile."
-_TEMPLATES = "Templates come with the deck writers; write the input file yourself meanwhile."
 _WORKFLOWS = "This kind of workflow is not built; `workflows.available` shows those that are."
 _EXTENSIONS = "Extensions come after the isolated force engines."
 
 PLANNED: Final[dict[str, str]] = {
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
-    "materials.search": _SEARCH,
-    "materials.get": _SEARCH,
     "materials.generate_inputs": "VASP and Quantum ESPRESSO inputs come with the workflows.",
-    "templates.list": _TEMPLATES,
-    "templates.render": _TEMPLATES,
-    "templates.save": _TEMPLATES,
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,
     "workflows.create_phonon": _WORKFLOWS,

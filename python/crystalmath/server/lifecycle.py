@@ -108,7 +108,7 @@ def run(
             instance,
             settings.log_file_bytes,
             settings.log_files,
-            [os.environ.get(name, "") for name in SECRET_VARIABLES],
+            [settings.mp_api_key, *(os.environ.get(name, "") for name in SECRET_VARIABLES)],
         )
         install(log, settings.log_level)
         log.take_standard_streams(settings.started != "foreground")

@@ -17,8 +17,13 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from crystalmath import errors
-from crystalmath.errors import CrystalMathError, DeadlinePassed, Overloaded, WorkerDied
+from crystalmath.errors import (
+    CrystalMathError,
+    DeadlinePassed,
+    Overloaded,
+    ShuttingDown,
+    WorkerDied,
+)
 from crystalmath.server.strict_json import encode
 from crystalmath.services.workflows.computations import COMPUTATIONS
 
@@ -30,8 +35,24 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.structures.report:inspect_structure",
         "crystalmath.structures.report:material_of",
         "crystalmath.structures.convert:convert_structure",
+        "crystalmath.materials.embedded:find",
+        "crystalmath.materials.embedded:one",
+        "crystalmath.materials.files:find",
+        "crystalmath.materials.files:read",
+        "crystalmath.materials.join:same_as",
+        "crystalmath.materials.materials_project:read",
+        "crystalmath.materials.optimade:read",
+        "crystalmath.materials.project:describe",
         "crystalmath.codes.crystal.generate.deck:generate_deck",
+        "crystalmath.codes.crystal.large:read",
+        "crystalmath.codes.espresso.large:read",
+        "crystalmath.codes.crystal.generate.properties:generate_properties",
         "crystalmath.codes.crystal.lint.lint:lint_source",
+        "crystalmath.templates.shelf:list_templates",
+        "crystalmath.templates.shelf:get_template",
+        "crystalmath.templates.render:render_template",
+        "crystalmath.templates.saving:save_template",
+        "crystalmath.templates.shell:lint_script",
         *COMPUTATIONS,
     }
 )
@@ -139,6 +160,8 @@ class WorkerPool:
             ) from None
         except (OSError, ValueError) as error:
             code = self._discard(worker)
+            if self._closed:
+                raise _stopping() from None
             _log.warning("a worker ended with %d in %s: %s", code, function, error)
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise WorkerDied(
@@ -171,7 +194,7 @@ class WorkerPool:
         with self._changed:
             while True:
                 if self._closed:
-                    raise errors.ShuttingDown("The daemon is stopping.", hint="Try again.")
+                    raise _stopping()
                 while self._idle:
                     worker = self._idle.pop()
                     if worker.is_alive():
@@ -228,6 +251,10 @@ class WorkerPool:
                 self._idle = [w for w in self._idle if w not in old]
             for worker in old:
                 worker.kill()
+
+
+def _stopping() -> ShuttingDown:
+    return ShuttingDown("The daemon is stopping.", hint="Try again.")
 
 
 def _kinds(root: type[CrystalMathError]) -> dict[str, type[CrystalMathError]]:

@@ -12,10 +12,14 @@ import os
 import signal
 import socket
 import traceback
-from typing import Any
+from typing import Any, Final
 
 from crystalmath.errors import CrystalMathError
 from crystalmath.server.strict_json import encode
+from crystalmath.structures import read
+
+READERS: Final = {"d12": "crystalmath.codes.crystal.source:read_deck"}
+"""Kind of structure → what reads it, where that belongs to a code."""
 
 
 def serve(sock: socket.socket) -> None:
@@ -55,6 +59,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Take over the socket on descriptor 0 and serve."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    read.READERS.update(READERS)
     sock = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)

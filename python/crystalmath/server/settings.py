@@ -22,13 +22,14 @@ from crystalmath.contract.socket_path import (
 )
 from crystalmath.errors import ConfigError
 from crystalmath.server.paths import resolve_socket
+from crystalmath.server.setting_values import Kind, check_value, parse_value, shown
 
 if TYPE_CHECKING:
+    from crystalmath.services.ports_materials import MaterialsSettings
     from crystalmath.services.ports_pool import PoolLimits
 
 MIB: Final = 1024 * 1024
 Started = Literal["manual", "auto", "foreground"]
-LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,11 @@ class Settings:
     forces_idle_s: float = 900.0
     forces_load_s: float = 600.0
     forces_call_s: float = 300.0
+    materials_offline: bool = False
+    materials_optimade: Mapping[str, str] = field(default_factory=dict)
+    materials_folders: tuple[str, ...] = ()
+    mp_api_key: str = field(default="", repr=False)
+    mp_url: str = "https://api.materialsproject.org"
     switch_interval_s: float = 0.001
     log_file_bytes: int = 5 * MIB
     log_files: int = 5
@@ -135,9 +141,27 @@ class Settings:
         )
 
     @property
+    def materials(self) -> MaterialsSettings:
+        """Who is asked for structures."""
+        from crystalmath.services.ports_materials import MaterialsSettings
+
+        return MaterialsSettings(
+            optimade=self.materials_optimade,
+            folders=self.materials_folders,
+            mp_api_key=self.mp_api_key,
+            mp_url=self.mp_url,
+            offline=self.materials_offline,
+        )
+
+    @property
     def engines_dir(self) -> Path:
         """Directory of the user's own declarations of engines."""
         return self.config_path.parent / "engines"
+
+    @property
+    def templates_dir(self) -> Path:
+        """Directory of the user's own templates."""
+        return self.config_path.parent / "templates"
 
     @property
     def log_path(self) -> Path:
@@ -152,11 +176,18 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of ``config.toml``: the setting it fills and what it may be."""
+    """One key of ``config.toml``: the setting it fills and what it may be.
+
+    Attributes
+    ----------
+    variable
+        Another variable that users already have for it.
+    """
 
     target: str
-    kind: Literal["seconds", "count", "mib", "level"]
+    kind: Kind
     wire_limit: bool = False
+    variable: str | None = None
 
 
 KEYS: Final[Mapping[str, Key]] = {
@@ -175,6 +206,11 @@ KEYS: Final[Mapping[str, Key]] = {
     "forces.idle_s": Key("forces_idle_s", "seconds"),
     "forces.load_s": Key("forces_load_s", "seconds"),
     "forces.call_s": Key("forces_call_s", "seconds"),
+    "materials.offline": Key("materials_offline", "flag"),
+    "materials.optimade": Key("materials_optimade", "databases"),
+    "materials.folders": Key("materials_folders", "folders"),
+    "materials.mp_api_key": Key("mp_api_key", "secret", variable="MP_API_KEY"),
+    "materials.mp_url": Key("mp_url", "url"),
 }
 """Every key the daemon reads; the variable of ``a.b`` is ``CRYSTALMATH_A_B``."""
 
@@ -217,7 +253,7 @@ def load_settings(
         raise ConfigError(f"{error}.", hint="Give an absolute path.") from None
     values, origins = ({}, {}) if paths_only else _configured(config, env)
     if idle_timeout_s is not None:
-        values["daemon.idle_timeout_s"] = _check("seconds", idle_timeout_s, "--idle-timeout")
+        values["daemon.idle_timeout_s"] = check_value("seconds", idle_timeout_s, "--idle-timeout")
         origins["daemon.idle_timeout_s"] = "flag"
     elif started != "auto":
         values.pop("daemon.idle_timeout_s", None)
@@ -227,7 +263,9 @@ def load_settings(
     plain = {KEYS[k].target: v for k, v in values.items() if not KEYS[k].wire_limit}
     start_timeout_s = env.get("CRYSTALMATH_START_TIMEOUT", "")
     if start_timeout_s:
-        plain["start_timeout_s"] = _parse("seconds", start_timeout_s, "CRYSTALMATH_START_TIMEOUT")
+        plain["start_timeout_s"] = parse_value(
+            "seconds", start_timeout_s, "CRYSTALMATH_START_TIMEOUT"
+        )
     settings = Settings(
         socket=resolve_socket(socket, env),
         data_dir=Path(data),
@@ -241,9 +279,9 @@ def load_settings(
 
 
 def value_of(settings: Settings, key: str) -> Any:
-    """Return the value in force of a key of ``config.toml``."""
+    """Return the value in force of a key of ``config.toml``; of a secret only that it is set."""
     spec = KEYS[key]
-    return getattr(settings.limits if spec.wire_limit else settings, spec.target)
+    return shown(spec.kind, getattr(settings.limits if spec.wire_limit else settings, spec.target))
 
 
 def wire_limits() -> tuple[str, ...]:
@@ -259,9 +297,11 @@ def _configured(config: Path, env: Mapping[str, str]) -> tuple[dict[str, Any], d
         origins[key] = "config.toml"
     for key, spec in KEYS.items():
         variable = f"CRYSTALMATH_{key.replace('.', '_').upper()}"
+        if spec.variable is not None and not env.get(variable):
+            variable = spec.variable
         text = env.get(variable, "")
         if text:
-            values[key] = _parse(spec.kind, text, variable)
+            values[key] = parse_value(spec.kind, text, variable)
             origins[key] = "environment"
     return values, origins
 
@@ -297,7 +337,7 @@ def _read_file(config: Path) -> dict[str, Any]:
                     f"{config}, line {where}: unknown key {name!r} in [{section}].",
                     hint=f"Known: {known}.",
                 )
-            values[key] = _check(KEYS[key].kind, value, f"{config}, line {where}: {name}")
+            values[key] = check_value(KEYS[key].kind, value, f"{config}, line {where}: {name}")
     return values
 
 
@@ -315,33 +355,3 @@ def _line_of(text: str, section: str, name: str | None) -> int:
         elif inside and name and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]", line):
             return number
     return found
-
-
-def _parse(kind: str, text: str, where: str) -> Any:
-    if kind == "level":
-        return _check(kind, text, where)
-    try:
-        return _check(kind, float(text) if kind == "seconds" else int(text), where)
-    except ValueError:
-        raise ConfigError(
-            f"{where}: {text!r} is not a number.", hint="Correct the value."
-        ) from None
-
-
-def _check(kind: str, value: Any, where: str) -> Any:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind == "seconds" and number and 0 < value < 1e9:
-        return float(value)
-    if kind == "count" and isinstance(value, int) and number and 0 < value <= 100_000:
-        return value
-    if kind == "mib" and isinstance(value, int) and number and 64 <= value <= 10**8:
-        return value
-    if kind == "level" and value in LOG_LEVELS:
-        return value
-    expected = {
-        "seconds": "a number of seconds above 0",
-        "count": "a whole number above 0",
-        "mib": "a whole number of MiB, at least 64",
-        "level": "one of " + ", ".join(LOG_LEVELS),
-    }[kind]
-    raise ConfigError(f"{where}: {value!r} is not {expected}.", hint="Correct the value.")

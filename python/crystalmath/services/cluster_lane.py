@@ -21,6 +21,7 @@ from crystalmath.errors import (
     HostKeyChanged,
     HostKeyUnknown,
     NotFound,
+    ShuttingDown,
     SshError,
     TransferFailed,
 )
@@ -317,6 +318,8 @@ class Lane:
             step(row)
         except TransferFailed as error:
             self._postpone(row, error)
+        except ShuttingDown:
+            return  # the next daemon begins the step anew
         except SshError:
             raise
         except Exception as error:

@@ -32,13 +32,13 @@ class Linter:
 
     Attributes
     ----------
-    ending
+    endings
         Of the files that are its inputs.
     function
         What a worker process runs, with ``path`` and ``text``; it returns findings.
     """
 
-    ending: str
+    endings: tuple[str, ...]
     function: str
 
 
@@ -110,7 +110,7 @@ class CodesService:
                 )
             return params.code
         for name, linter in self._linters.items():
-            if params.path is None or Path(params.path).suffix.lower() == linter.ending:
+            if params.path is None or Path(params.path).suffix.lower() in linter.endings:
                 return name
         raise InvalidParams(
             f"the name {Path(params.path or '').name!r} does not say whose input it is",
@@ -118,7 +118,7 @@ class CodesService:
             field="code",
         )
 
-    @rpc(errors=(InputRejected, OutputUnreadable), read_only=True, deadline_s=120.0)
+    @rpc(errors=(InputRejected, OutputUnreadable), lane="proc", read_only=True, deadline_s=120.0)
     def read_output(self, params: ReadOutputParams) -> ReadOutputResult:
         """Read an output and judge it, without a job.
 

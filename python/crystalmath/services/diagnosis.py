@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from crystalmath.contract.clusters import THIS_MACHINE
 from crystalmath.contract.rpc import Call, NoParams, rpc
 from crystalmath.contract.system import Check, DoctorResult, UsageResult, UsageRow
 from crystalmath.errors import CrystalMathError, DatabaseError
@@ -72,7 +73,7 @@ class DiagnosisService:
             free_bytes=shutil.disk_usage(self.directories.root).free,
             largest=rows[:_LARGEST],
             core_hours={
-                cluster or "local": round(seconds / 3600, 6)
+                cluster or THIS_MACHINE: round(seconds / 3600, 6)
                 for cluster, seconds in ({None: 0.0} | self.store.core_seconds()).items()
             },
         )

@@ -10,6 +10,7 @@ import statistics
 import time
 import uuid
 from array import array
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from crystalmath.contract.forces import (
 )
 from crystalmath.contract.jobs import StructureIn
 from crystalmath.contract.rpc import Call
+from crystalmath.domain.composition import hill
 from crystalmath.domain.elements import NUMBERS
 from crystalmath.errors import CrystalMathError, InputRejected, InvalidParams
 from crystalmath.services import forces_rows
@@ -234,12 +236,7 @@ def row(index: int, structure: PlainStructure, one: Computed, *, arrays: bool) -
 
 def formula_of(symbols: Sequence[str]) -> str:
     """The formula in Hill order, not reduced: ``C2H6O``."""
-    counts: dict[str, int] = {}
-    for symbol in symbols:
-        counts[symbol] = counts.get(symbol, 0) + 1
-    first = [x for x in ("C", "H") if "C" in counts and x in counts]
-    rest = sorted(x for x in counts if x not in first)
-    return "".join(f"{x}{counts[x] if counts[x] > 1 else ''}" for x in (*first, *rest))
+    return hill(Counter(symbols))
 
 
 def _added(one: Computed, other: Computed) -> Computed:

@@ -319,7 +319,7 @@ class JobsService:
         job, created = self._accept(new)
         return ContinueResult(job=job, fix=onward.fix, changes=changes, repeated=not created)
 
-    @rpc(errors=(InputRejected, Conflict, DatabaseError), deadline_s=120.0)
+    @rpc(errors=(InputRejected, Conflict, DatabaseError), lane="proc", deadline_s=120.0)
     def import_results(self, params: ImportParams, call: Call) -> ImportResult:
         """Take in a finished calculation that somebody ran by hand.
 

@@ -5,12 +5,22 @@ Everything that needs numbers runs in a warm worker process; here is only who as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
+from crystalmath.contract.d3 import D3Result, GenerateD3Params
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
 from crystalmath.contract.jobs import StructureIn
+from crystalmath.contract.material_search import (
+    GetMaterialParams,
+    MaterialDetail,
+    MaterialFound,
+    ProviderRow,
+    ProvidersMeta,
+    SearchMeta,
+    SearchParams,
+)
 from crystalmath.contract.materials import (
     ConvertParams,
     ConvertResult,
@@ -20,9 +30,16 @@ from crystalmath.contract.materials import (
     InspectResult,
     MaterialStored,
 )
-from crystalmath.contract.rpc import rpc
-from crystalmath.errors import InputRejected
-from crystalmath.services.ports_materials import LOCAL, Material, MaterialStore, NewMaterial
+from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.errors import InputRejected, MaterialsError, NotFound
+from crystalmath.services.material_search import MaterialSearch
+from crystalmath.services.ports_materials import (
+    LOCAL,
+    Material,
+    MaterialStore,
+    NewMaterial,
+    RunWorker,
+)
 from crystalmath.services.structure_in import StructureInputs
 
 INSPECT: Final = "crystalmath.structures.report:inspect_structure"
@@ -30,8 +47,6 @@ MATERIAL: Final = "crystalmath.structures.report:material_of"
 CONVERT: Final = "crystalmath.structures.convert:convert_structure"
 WORK_S: Final = 50.0
 """Seconds for one structure, below the deadline of the methods."""
-
-RunWorker = Callable[[str, Mapping[str, Any], float], Any]
 
 
 class MaterialsService:
@@ -45,8 +60,8 @@ class MaterialsService:
         Runs a function in a worker process.
     clock
         Seconds since 1970.
-    generate_d12
-        The function that makes CRYSTAL decks in a worker process.
+    generate_d12, generate_d3
+        The functions that make CRYSTAL decks in a worker process: of wave functions, of properties.
     """
 
     def __init__(
@@ -56,12 +71,41 @@ class MaterialsService:
         run: RunWorker,
         clock: Callable[[], float],
         generate_d12: str = "",
+        generate_d3: str = "",
+        *,
+        search: MaterialSearch,
     ) -> None:
         self._structures = structures
         self._store = store
         self._run = run
         self._clock = clock
         self._generate_d12 = generate_d12
+        self._generate_d3 = generate_d3
+        self._search = search
+
+    @rpc(errors=(InputRejected,), lane="net", read_only=True, deadline_s=90.0)
+    def search(self, params: SearchParams, call: Call) -> Listing[MaterialFound, SearchMeta]:
+        """Look for structures at all providers at once; equal ones are joined.
+
+        A provider that does not answer is no error: `meta.providers` tells how each of them did.
+        Ask one provider a call to have its answer as soon as it is there.
+        """
+        return self._search.search(params, call)
+
+    @rpc(
+        errors=(NotFound, InputRejected, MaterialsError),
+        lane="net",
+        read_only=True,
+        deadline_s=90.0,
+    )
+    def get(self, params: GetMaterialParams, call: Call) -> MaterialDetail:
+        """One structure of a provider with its atoms; kept here, it needs no network again."""
+        return self._search.get(params, call)
+
+    @rpc(lane="inline", read_only=True)
+    def providers(self, params: NoParams) -> Listing[ProviderRow, ProvidersMeta]:
+        """Who can be asked for structures, in the order of preference."""
+        return self._search.providers()
 
     @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
     def inspect(self, params: InspectParams) -> InspectResult:
@@ -76,6 +120,7 @@ class MaterialsService:
                 "structure": self._structures.given(params.structure),
                 "symprec_angstrom": params.symprec_angstrom,
                 "dimension": params.dimension,
+                "atoms": params.atoms,
             },
             WORK_S,
         )
@@ -111,6 +156,19 @@ class MaterialsService:
             WORK_S,
         )
         return D12Result.model_validate(found)
+
+    @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
+    def generate_d3(self, params: GenerateD3Params) -> D3Result:
+        """Write a deck for the properties of a wave function: bands, density of states, records.
+
+        What is asked for is compared with the deck of the wave function: its axes, its mesh, its
+        atoms and its orbitals.
+        """
+        given = {
+            "deck": params.deck.model_dump(mode="json"),
+            "options": params.options.model_dump(mode="json", exclude_unset=True),
+        }
+        return D3Result.model_validate(self._run(self._generate_d3, given, WORK_S))
 
     @rpc(errors=(InputRejected,), lane="proc", deadline_s=60.0, wire_name="materials.import")
     def import_structure(self, params: ImportStructureParams) -> ImportStructureResult:

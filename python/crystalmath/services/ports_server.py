@@ -19,6 +19,7 @@ from crystalmath.contract.system import (
     StatusResult,
 )
 from crystalmath.services.events import EventHub
+from crystalmath.services.ports_materials import MaterialsSettings
 from crystalmath.services.ports_pool import PoolLimits
 
 
@@ -46,8 +47,16 @@ class ControllerSettings(Protocol):
         """Directory of the user's own declarations of engines."""
 
     @property
+    def templates_dir(self) -> Path:
+        """Directory of the user's own templates."""
+
+    @property
     def forces_limits(self) -> PoolLimits:
         """Limits of the force workers."""
+
+    @property
+    def materials(self) -> MaterialsSettings:
+        """Who is asked for structures."""
 
     @property
     def log_watch_s(self) -> float:

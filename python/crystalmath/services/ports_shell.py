@@ -168,8 +168,15 @@ class ShellFacts:
 class Shell(Protocol):
     """One host. Safe in threads: calls of several threads share its connections."""
 
-    def run(self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB) -> Ran:
+    def run(
+        self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB, setup: bool = True
+    ) -> Ran:
         """Run a POSIX sh script; its standard input is empty.
+
+        Parameters
+        ----------
+        setup
+            Run the cluster's setup lines before it.
 
         Raises
         ------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from crystalmath.domain.states import JobState
-from crystalmath.errors import CrystalMathError, NotFound
+from crystalmath.errors import CrystalMathError, NotFound, ShuttingDown
 from crystalmath.services.ports_store import Row
 from crystalmath.services.postponing import RETRY_AFTER_S, postpone, sentence
 from crystalmath.services.steps import Steps
@@ -236,6 +236,8 @@ class Pump:
         """Run a step; trouble is written beside the state and the step comes again later."""
         try:
             step(row)
+        except ShuttingDown:
+            return  # the next daemon begins the step anew
         except Exception as error:
             log.exception("a step failed", extra={"job": row["id"], "state": row["state"]})
             waits = self._timing.retry_after_s

@@ -75,7 +75,12 @@ class SlurmService:
         self._parts = parts
         self._store = parts.store
 
-    @rpc(errors=(NotFound, SshError, DatabaseError), lane="net", deadline_s=75.0, read_only=True)
+    @rpc(
+        errors=(NotFound, SshError, SlurmError, DatabaseError),
+        lane="net",
+        deadline_s=75.0,
+        read_only=True,
+    )
     def queue(self, params: QueueParams) -> Listing[QueueRow, QueueMeta]:
         """List the scheduler's queue, with reasons in plain words.
 

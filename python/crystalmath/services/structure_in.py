@@ -5,31 +5,40 @@ Used by ``services.submission`` for jobs and by ``services.materials``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from crystalmath.contract.jobs import StructureIn
-from crystalmath.errors import InvalidParams, NotFound, NotImplementedYet
+from crystalmath.errors import InvalidParams, NotFound
 from crystalmath.services.ports import StructureData, StructureReader
 from crystalmath.services.ports_materials import LOCAL, MaterialStore
 from crystalmath.services.ports_store import Store
 
+FindMaterial = Callable[[str], Mapping[str, Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class StructureInputs:
-    """Finds what ``StructureIn`` names."""
+    """Finds what ``StructureIn`` names.
+
+    Attributes
+    ----------
+    find
+        Finds what ``provider:id`` of a search names; raises ``InvalidParams``.
+    """
 
     store: Store
     reader: StructureReader
     materials: MaterialStore | None = None
+    find: FindMaterial | None = None
 
     def read(self, wanted: StructureIn) -> StructureData:
         """Read a structure of a request.
 
         Raises
         ------
-        InputRejected, NotImplementedYet
+        InputRejected, MaterialsError
         """
         if wanted.material is not None:
             return decode_structure(self._material(wanted.material))
@@ -42,7 +51,7 @@ class StructureInputs:
 
         Raises
         ------
-        InputRejected, NotImplementedYet
+        InputRejected, MaterialsError
         """
         if wanted.material is not None:
             return {"document": dict(self._material(wanted.material))}
@@ -52,11 +61,13 @@ class StructureInputs:
 
     def _material(self, wanted: str) -> Mapping[str, Any]:
         provider, _, key = wanted.partition(":")
+        if provider != LOCAL and self.find is not None:
+            return self.find(wanted)
         if provider != LOCAL or self.materials is None:
-            raise NotImplementedYet(
-                "structures of search hits come with the materials providers",
+            raise InvalidParams(
+                f"{wanted!r} names no structure that is kept",
                 field="structure.material",
-                hint="give a structure file by path, or one that was taken in",
+                hint="write it like local:3",
             )
         if not (key.isascii() and key.isdigit()) or len(key) > 15:
             raise InvalidParams(

@@ -34,7 +34,8 @@ from crystalmath.services.ports import (
 from crystalmath.services.ports_cluster import Cluster
 from crystalmath.services.ports_materials import MaterialStore
 from crystalmath.services.ports_store import Documents, NewJob, Store
-from crystalmath.services.structure_in import StructureInputs
+from crystalmath.services.ports_templates import TemplateFiller
+from crystalmath.services.structure_in import FindMaterial, StructureInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Checked:
     prepared: Prepared
     cluster: Cluster | None = None
     script: str | None = None
+    asked: SubmitParams | None = None
+    """As it came, where a template has added files since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Desk:
     cores: int
     cluster_desk: ClusterDesk | None = None
     materials: MaterialStore | None = None
+    templates: TemplateFiller | None = None
+    find_material: FindMaterial | None = None
 
     def check(
         self,
@@ -77,18 +82,21 @@ class Desk:
         Parameters
         ----------
         structure, files
-            Already read, for a rerun; taken from ``params`` when left out.
+            Already read, for a rerun, also what a template gave; taken from ``params`` when left
+            out.
 
         Raises
         ------
         InvalidParams, InputRejected, NotImplementedYet
         """
+        asked, notes = params, tuple[str, ...]()
         target = self._target(params)
         adapter = self._adapter(params.code)
         if target is None:
             _check_resources(params.resources, self.cores)
         self._check_parents(params.after)
         if files is None:
+            params, notes = self._filled_in(params)
             files = _input_files(params)
         if structure is None and params.structure is not None:
             structure = self.structures.read(params.structure)
@@ -109,15 +117,22 @@ class Desk:
                 executable=None if target is None else target.record.codes.get(params.code),
             )
         )
-        if structure is not None:
-            known = dict.fromkeys((*prepared.warnings, *structure.warnings))
-            prepared = replace(prepared, warnings=tuple(known))
+        said = (*notes, *prepared.warnings, *(() if structure is None else structure.warnings))
+        prepared = replace(prepared, warnings=tuple(dict.fromkeys(said)))
         script = None
         if target is not None and self.cluster_desk is not None:
             doubts = cluster_desk.doubts(target, params)
             prepared = replace(prepared, warnings=(*prepared.warnings, *doubts))
             script = self.cluster_desk.preview(target, params, prepared)
-        return Checked(params, structure, prepared, target, script)
+        return Checked(params, structure, prepared, target, script, asked)
+
+    def _filled_in(self, params: SubmitParams) -> tuple[SubmitParams, tuple[str, ...]]:
+        """The submission with the files of its template."""
+        if self.templates is not None:
+            return self.templates(params)
+        if params.template is not None:
+            raise InvalidParams(f"there is no template {params.template!r}", field="template")
+        return params, ()
 
     def _target(self, params: SubmitParams) -> Cluster | None:
         """The cluster it is to run on; None: this machine."""
@@ -153,7 +168,7 @@ class Desk:
     @property
     def structures(self) -> StructureInputs:
         """Finds the structures that requests name."""
-        return StructureInputs(self.store, self.reader, self.materials)
+        return StructureInputs(self.store, self.reader, self.materials, self.find_material)
 
 
 def new_job(
@@ -217,7 +232,7 @@ def new_job(
         after=tuple(dict.fromkeys(params.after)),
         why=why or ("submitted" if rerun_of is None else f"submitted again, as job {rerun_of} was"),
         token=token,
-        request_sha256=fingerprint(params),
+        request_sha256=fingerprint(checked.asked or params),
         remote=None
         if checked.cluster is None
         else {
@@ -281,12 +296,6 @@ def _check_runner(params: SubmitParams) -> None:
     if params.runner == "local" and params.cluster is not None:
         raise InvalidParams(
             "a local job has no cluster", field="cluster", hint="leave `cluster` or `runner` out"
-        )
-    if params.template is not None:
-        raise NotImplementedYet(
-            "templates are not part of this version",
-            field="template",
-            hint="give the finished input among `files`",
         )
 
 

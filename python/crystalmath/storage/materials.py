@@ -1,4 +1,4 @@
-"""Structures that the user has taken in: one row each, told apart by their content.
+"""Structures that the user has taken in, one row each, and those that jobs ended with.
 
 Uses the connections and the writer's lock of ``JobStore``.
 """
@@ -6,15 +6,20 @@ Uses the connections and the writer's lock of ``JobStore``.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import RowMapping, insert, select
+from sqlalchemy import RowMapping, func, insert, select
 
 from crystalmath.errors import NotFound
 from crystalmath.services.ports_materials import Material, NewMaterial
 from crystalmath.storage.moves import encode
 from crystalmath.storage.store import JobStore
-from crystalmath.storage.tables import materials
+from crystalmath.storage.tables import job_documents, jobs, materials
+
+_WITH_RESULTS = select(jobs.c.id, jobs.c.name, job_documents.c.results_json).join(
+    job_documents, job_documents.c.job_id == jobs.c.id
+)
 
 
 class SqliteMaterialStore:
@@ -51,6 +56,52 @@ class SqliteMaterialStore:
         if row is None:
             raise NotFound(f"there is no structure local:{material_id}")
         return _material(row)
+
+    def materials_of(self, allows: Callable[[str], bool], limit: int) -> list[Material]:
+        """See ``MaterialStore.materials_of``."""
+        with self._store.reading() as connection:
+            formulas = connection.execute(select(materials.c.formula).distinct()).scalars()
+            wanted = [formula for formula in formulas if allows(formula)]
+            rows = connection.execute(
+                select(materials)
+                .where(materials.c.formula.in_(wanted))
+                .order_by(materials.c.id.desc())
+                .limit(limit)
+            ).mappings()
+            return [_material(row) for row in rows]
+
+    def structures_of_jobs(
+        self, allows: Callable[[str], bool], limit: int
+    ) -> list[tuple[int, str, dict[str, Any]]]:
+        """See ``JobStructures.structures_of_jobs``."""
+        with self._store.reading() as connection:
+            formulas = connection.execute(
+                select(jobs.c.formula).where(jobs.c.formula.is_not(None)).distinct()
+            ).scalars()
+            wanted = [formula for formula in formulas if allows(formula)]
+            rows = connection.execute(
+                _WITH_RESULTS.where(
+                    jobs.c.formula.in_(wanted),
+                    jobs.c.state == "COMPLETED",
+                    func.json_type(job_documents.c.results_json, "$.structure") == "object",
+                )
+                .order_by(jobs.c.id.desc())
+                .limit(limit)
+            ).all()
+        return [(row.id, row.name, _structure(json.loads(row.results_json))) for row in rows]
+
+    def structure_of_job(self, job_id: int) -> tuple[str, dict[str, Any]]:
+        """See ``JobStructures.structure_of_job``."""
+        with self._store.reading() as connection:
+            row = connection.execute(_WITH_RESULTS.where(jobs.c.id == job_id)).first()
+        results = {} if row is None else json.loads(row.results_json)
+        if row is None or not isinstance(results.get("structure"), dict):
+            raise NotFound(f"there is no job {job_id} with a final structure")
+        return row.name, _structure(results)
+
+
+def _structure(results: dict[str, Any]) -> dict[str, Any]:
+    return {"formula": results.get("formula", ""), **results["structure"]}
 
 
 def _material(row: RowMapping) -> Material:

@@ -198,6 +198,29 @@ materials = Table(
 )
 """Structures that the user has taken in."""
 
+search_answers = Table(
+    "search_answers",
+    metadata,
+    Column("provider", Text, primary_key=True),
+    Column("question", Text, primary_key=True),
+    Column("keys_json", Text, nullable=False),
+    Column("more", Integer, nullable=False, server_default="0"),
+    Column("retrieved_at", Float, nullable=False),
+    Index("search_answers_by_age", "retrieved_at"),
+)
+"""What providers on the network answered: the keys of the structures, in their order."""
+
+found_materials = Table(
+    "found_materials",
+    metadata,
+    Column("provider", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("entry_json", Text, nullable=False),
+    Column("retrieved_at", Float, nullable=False),
+    Index("found_materials_by_age", "retrieved_at"),
+)
+"""Structures that providers on the network gave."""
+
 job_tasks = Table(
     "job_tasks",
     metadata,

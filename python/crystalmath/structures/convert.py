@@ -15,7 +15,12 @@ import numpy as np
 
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.structures.formats.cif.writer import write_cif
-from crystalmath.structures.formats.gui import write_gui
+from crystalmath.structures.formats.gui import (
+    CENTRINGS,
+    cartesian_operators,
+    kind_of_lattice,
+    write_gui,
+)
 from crystalmath.structures.formats.poscar import write_poscar
 from crystalmath.structures.formats.written import KEEPS, NEEDS_CELL
 from crystalmath.structures.read import structure_of
@@ -31,8 +36,6 @@ _NAMES: Final = {
     "moments": "the magnetic moments",
     "mass_numbers": "the isotopes",
 }
-_KINDS: Final = ((2, 1), (15, 2), (74, 3), (142, 4), (194, 5), (230, 6))
-"""Last number of the groups of a kind of lattice → CRYSTAL's number for it."""
 
 
 def convert_structure(
@@ -154,15 +157,12 @@ def _gui_with_symmetry(structure: Structure, symmetry: Symmetry, cell: str) -> s
         raise InvalidParams(
             "a .gui lists the primitive cell", hint="ask for the primitive cell", field="cell"
         )
-    once: dict[tuple[int, ...], tuple[Floats, Floats]] = {}
-    basis = symmetry.lattice.T
-    for rotation, translation in zip(symmetry.rotations, symmetry.translations, strict=True):
-        turned = basis @ rotation @ np.linalg.inv(basis)
-        once.setdefault(tuple(rotation.ravel().tolist()), (turned, translation @ symmetry.lattice))
-    kind = next(kind for last, kind in _KINDS if symmetry.number <= last)
-    centring = "PABCFIR".index(symmetry.symbol[0]) + 1
     return write_gui(
-        structure, list(once.values()), centring=centring, kind=kind, group=symmetry.number
+        structure,
+        cartesian_operators(symmetry.rotations, symmetry.translations, symmetry.lattice),
+        centring=CENTRINGS.index(symmetry.symbol[0]) + 1,
+        kind=kind_of_lattice(symmetry.number),
+        group=symmetry.number,
     )
 
 

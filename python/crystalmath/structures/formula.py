@@ -1,10 +1,11 @@
-"""Chemical formulas. Pure; called by the readers."""
+"""Chemical formulas of lists of atoms. Pure; called by the readers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from math import gcd
+
+from crystalmath.domain.composition import hill, reduced
 
 
 def reduced_formula(symbols: Iterable[str]) -> str:
@@ -19,20 +20,9 @@ def reduced_formula(symbols: Iterable[str]) -> str:
     >>> reduced_formula(["O", "C", "H", "H", "H", "H"])
     'CH4O'
     """
-    counts = Counter(symbols)
-    return _hill(counts, gcd(*counts.values()) if counts else 1)
+    return hill(reduced(Counter(symbols)))
 
 
 def cell_formula(symbols: Iterable[str]) -> str:
     """Return the formula of all atoms: ``Mg4O4`` for the conventional cell of MgO."""
-    return _hill(Counter(symbols), 1)
-
-
-def _hill(counts: Counter[str], divisor: int) -> str:
-    first = [name for name in ("C", "H") if name in counts] if "C" in counts else []
-    order = first + sorted(name for name in counts if name not in first)
-    return "".join(f"{name}{_amount(counts[name] // divisor)}" for name in order)
-
-
-def _amount(count: int) -> str:
-    return "" if count == 1 else str(count)
+    return hill(Counter(symbols))

@@ -6,16 +6,28 @@ expanded by its own operators). The daemon calls it through ``structures.reader`
 
 from __future__ import annotations
 
+import importlib
 import warnings as python_warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from crystalmath.errors import CrystalMathError, InputRejected
 from crystalmath.structures.request import check_request
-from crystalmath.structures.text import SourceText, from_file, from_text
+from crystalmath.structures.text import SourceText, from_file, from_text, of_large_file
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure
+
+READERS: Final[dict[str, str]] = {}
+"""Kind → ``module:function`` of a reader that belongs to another room, like that of the decks of a
+code; it takes a ``SourceText``. The program of the worker processes enters them."""
+_OWN: Final[Mapping[str, str]] = {
+    "cif": "crystalmath.structures.formats.cif.reader:read_cif",
+    "poscar": "crystalmath.structures.formats.poscar:read_poscar",
+    "gui": "crystalmath.structures.formats.gui:read_gui",
+}
+"""The same of this room; they take the text and the name of the field."""
 
 
 def read_structure(
@@ -77,11 +89,11 @@ def read(
         With ``field`` (``structure``, ``structure.path``, ``structure.text``) and mostly a hint.
     """
     kind = check_request(path, text, format)
-    source = from_file(path) if path is not None else from_text(text or "")
+    source = _source_text(kind, path, text)
     with python_warnings.catch_warnings(record=True) as caught:
         python_warnings.simplefilter("always")
         try:
-            found = _read(kind, source)
+            found = _read(kind, source, path)
             from crystalmath.structures.checks import check
 
             check(found)
@@ -101,26 +113,39 @@ def read(
     return found
 
 
-def _read(kind: str, source: SourceText) -> Structure:
-    if kind == "cif":
-        from crystalmath.structures.formats.cif.reader import read_cif
+def _source_text(kind: str, path: str | None, text: str | None) -> SourceText:
+    if path is None:
+        return from_text(text or "")
+    return of_large_file(path) if kind == "xml" else from_file(path)
 
-        return read_cif(source.text, source.field)
-    if kind == "poscar":
-        from crystalmath.structures.formats.poscar import read_poscar
 
-        return read_poscar(source.text, source.field)
-    if kind == "gui":
-        from crystalmath.structures.formats.gui import read_gui
+def _read(kind: str, source: SourceText, path: str | None) -> Structure:
+    if kind in READERS:
+        return _function(READERS[kind])(source)
+    if kind == "xml":
+        from crystalmath.structures.formats.xml.reader import read_xml, read_xml_text
 
-        return read_gui(source.text, source.field)
+        if path is None:
+            return read_xml_text(source.text, source.field)
+        return read_xml(Path(path), source.field)
+    if kind in _OWN:
+        return _function(_OWN[kind])(source.text, source.field)
     from crystalmath.structures.formats.ase_formats import read_with_ase
 
     return read_with_ase(source.text, kind, source.field)
 
 
+def _function(name: str) -> Callable[..., Structure]:
+    """The function of ``module:function``; its module is loaded when it is needed."""
+    module, _, function = name.partition(":")
+    found: Callable[..., Structure] = getattr(importlib.import_module(module), function)
+    return found
+
+
 def _source(found: Structure, source: SourceText, kind: str, path: str | None) -> dict[str, str]:
     origin = {"format": kind, "encoding": source.encoding, "sha256": source.sha256, **found.source}
+    if not source.encoding:
+        del origin["encoding"]
     if path is not None:
         origin["path"] = path
     return origin

@@ -30,6 +30,7 @@ from crystalmath.structures.symmetry.dimensionality import (
     dimensionality,
     isolate,
 )
+from crystalmath.structures.symmetry.primitive import conventional_structure
 
 MOST_ATOMS: Final = 3000
 """More than this, and the search for symmetry would outlast the deadline of a call."""
@@ -43,6 +44,7 @@ def inspect_structure(
     structure: Mapping[str, Any],
     symprec_angstrom: float = SYMPREC_A,
     dimension: Kind | None = None,
+    atoms: str | None = None,
 ) -> dict[str, Any]:
     """Describe a structure as JSON: the fields of ``contract.materials.InspectResult``.
 
@@ -52,6 +54,8 @@ def inspect_structure(
         As ``read.structure_of`` takes it.
     dimension
         What the user says that it is; None lets the empty space in the cell decide.
+    atoms
+        ``as_given`` or ``conventional``: which cell's atoms to return; None for none.
 
     Raises
     ------
@@ -75,6 +79,7 @@ def inspect_structure(
         "content_hash": content_hash(given),
         "source": {**given.source, "reader": given.reader},
         "warnings": list(dict.fromkeys(warnings)),
+        "atoms": None if atoms is None else _atoms(given, found, symmetry, atoms),
     }
 
 
@@ -112,6 +117,26 @@ def _symmetry(
     except InputRejected as error:
         warnings.append(error.message)
         return None
+
+
+def _atoms(
+    given: Structure, found: Dimensionality, symmetry: Symmetry | None, wanted: str
+) -> dict[str, Any] | None:
+    """Every atom of a cell; what does not repeat in three directions is made whole."""
+    cell, shown = "as_given", given
+    if found.dimensions < 3:
+        cell, shown = "isolated", isolate(given, found)
+    elif wanted == "conventional" and symmetry is not None:
+        cell, shown = "conventional", conventional_structure(given, symmetry)
+    if len(shown.symbols) > MOST_ATOMS:
+        return None
+    return {
+        "cell": cell,
+        "lattice_angstrom": None if shown.lattice is None else shown.lattice.tolist(),
+        "periodic": list(shown.pbc),
+        "symbols": shown.symbols,
+        "positions_angstrom": shown.positions.tolist(),
+    }
 
 
 def _dimensionality(found: Dimensionality) -> dict[str, Any]:

@@ -22,10 +22,13 @@ FORMATS: Final[dict[str, str]] = {
     "gen": "gen",
     "gui": "gui",
     "f34": "gui",
+    "d12": "d12",
     "res": "res",
     "json": "json",
     "pwi": "espresso-in",
     "espresso-in": "espresso-in",
+    "xml": "xml",
+    "vasprun": "xml",
 }
 """What users call a format, which is also what file names end with → the reader."""
 

@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final
 
 from crystalmath.errors import InputRejected
@@ -28,6 +29,8 @@ class SourceText:
         The request field it came from, for error messages.
     sha256
         Of the bytes as they were given.
+    name
+        Of the file, without its directory; empty for a text.
     """
 
     text: str
@@ -35,6 +38,7 @@ class SourceText:
     encoding: str
     sha256: str
     warnings: tuple[str, ...] = ()
+    name: str = ""
 
 
 def from_file(path: str) -> SourceText:
@@ -68,7 +72,35 @@ def from_file(path: str) -> SourceText:
         raise InputRejected(f"{path} cannot be read: {error.strerror}", field=field) from error
     finally:
         os.close(handle)
-    return _clean(data, field)
+    return _clean(data, field, PurePath(path).name)
+
+
+def of_large_file(path: str) -> SourceText:
+    """Check the regular file ``path``, of any size, which its reader takes as a stream.
+
+    Returns
+    -------
+    SourceText
+        Without the text.
+
+    Raises
+    ------
+    InputRejected
+        It is missing, unreadable, empty, or no regular file.
+    """
+    field = "structure.path"
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise InputRejected(f"{path} is not a regular file", field=field)
+            if status.st_size == 0:
+                raise InputRejected("the input is empty", field=field)
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputRejected(f"{path} cannot be read: {error.strerror}", field=field) from error
+    return SourceText("", field, "", digest)
 
 
 def from_text(text: str) -> SourceText:
@@ -80,7 +112,7 @@ def from_text(text: str) -> SourceText:
         raise InputRejected("the text is not valid Unicode", field=field) from error
 
 
-def _clean(data: bytes, field: str) -> SourceText:
+def _clean(data: bytes, field: str, name: str = "") -> SourceText:
     digest = hashlib.sha256(data).hexdigest()
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputRejected("the text is UTF-16", hint="save it as UTF-8", field=field)
@@ -100,4 +132,4 @@ def _clean(data: bytes, field: str) -> SourceText:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise InputRejected("the input is empty", field=field)
-    return SourceText(text, field, encoding, digest, warnings)
+    return SourceText(text, field, encoding, digest, warnings, name)

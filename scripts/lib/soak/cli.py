@@ -15,19 +15,25 @@ from dataclasses import dataclass
 from typing import Final
 
 from rig.place import RigError
-from soak import connect, events, fuzz, idle, kill, starters, stopstart
+from soak import connect, decks, events, fuzz, idle, kill, outputs, starters, stopstart
 from soak.cluster import run as cluster
 from soak.outcome import Outcome, Say
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A soak run and its full count."""
+    """A soak run and its full count.
+
+    Attributes
+    ----------
+    only_named
+        It needs what is not everywhere: the testbed, or a folder of outputs.
+    """
 
     function: Callable[[int, int, Say], Outcome]
     count: int
     of_what: str
-    needs_testbed: bool = False
+    only_named: bool = False
 
 
 RUNS: Final = {
@@ -38,6 +44,8 @@ RUNS: Final = {
     "connect": Run(connect.run, 1_000, "connections that end at once"),
     "events": Run(events.run, 100_000, "changes told beside a subscriber that never reads"),
     "starters": Run(starters.run, 18, "rounds of 32 simultaneous starters"),
+    "outputs": Run(outputs.run, 100_000, "lines at most of each real output to cut it at", True),
+    "decks": Run(decks.run, 1220, "decks of random crystals, two for each setting and layer group"),
     "cluster": Run(cluster.run, 100, "rounds of faults on a real SLURM over SSH", True),
 }
 SHOWN_PROBLEMS: Final = 20
@@ -51,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"soak: no such run: {', '.join(unknown)}; there are {', '.join(RUNS)}",
               file=sys.stderr)  # fmt: skip
         return 2
-    names = given.names or [name for name, run in RUNS.items() if not run.needs_testbed]
+    names = given.names or [name for name, run in RUNS.items() if not run.only_named]
     results = [_run(name, given.count, given.seed) for name in names]
     return 0 if all(results) else 1
 
@@ -83,7 +91,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "names", nargs="*", metavar="NAME",
-        help="all when left out, but for those that need the testbed (root, and nobody else on it)",
+        help="all when left out, but for cluster, which needs the testbed (root, and nobody else "
+        "on it), and outputs, which needs a folder of them (CRYSTALMATH_CASES)",
     )  # fmt: skip
     parser.add_argument(
         "--rounds", "--count", dest="count", type=int, metavar="N", help="instead of the full count"

@@ -42,7 +42,21 @@ pub(super) const ARGUMENTS: &[(&str, &str)] = &[
     ("tags", "--tag"),
     ("tail", "--tail"),
     ("task", "--task"),
+    ("template", "--template"),
+    ("template_parameters", "--set"),
     ("text", "PATH"),
+];
+
+/// The same for the commands about templates.
+pub(super) const TEMPLATE_ARGUMENTS: &[(&str, &str)] = &[
+    ("code", "--code"),
+    ("id", "NAME"),
+    ("origin", "--origin"),
+    ("parameters", "--param"),
+    ("replace", "--replace"),
+    ("source", "--from"),
+    ("text", "FILE"),
+    ("title", "--title"),
 ];
 
 /// The same for the command that writes decks; options that are not here are given as JSON.
@@ -81,6 +95,26 @@ pub(super) const DECK_ARGUMENTS: [(&str, &str); 34] = [
     ("structure.format", "--format"),
     ("structure.path", "STRUCTURE"),
     ("structure", "STRUCTURE"),
+];
+
+/// The same for the command that writes decks of properties.
+pub(super) const PROPERTY_ARGUMENTS: &[(&str, &str)] = &[
+    ("deck", "DECK"),
+    ("options.band.bands", "--bands"),
+    ("options.band.path", "--band"),
+    ("options.band.iss", "--option band"),
+    ("options.band.points", "--option band"),
+    ("options.band.segments", "--option band"),
+    ("options.band.title", "--option band"),
+    ("options.band", "--band"),
+    ("options.dos.bands", "--bands"),
+    ("options.dos.energies_hartree", "--energies"),
+    ("options.dos.points", "--option dos"),
+    ("options.dos.polynomials", "--option dos"),
+    ("options.dos.projections", "--project"),
+    ("options.dos", "--dos"),
+    ("options.extra", "--extra"),
+    ("options.shrink", "--shrink"),
 ];
 
 /// The same for the commands below `engines`, where an engine stands at its place.
@@ -145,11 +179,24 @@ pub(super) const CLUSTER_ARGUMENTS: &[(&str, &str)] = &[
 /// The same for the commands about structures.
 pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
     ("cell", "--cell"),
+    ("chemsys", "--chemsys"),
     ("dimension", "--dimension"),
+    ("elements_all", "--elements"),
+    ("elements_any", "--any-of"),
+    ("elements_none", "--without"),
     ("format", "--to"),
+    ("formula", "--formula"),
+    ("limit", "--limit"),
+    ("n_atoms_max", "--max-atoms"),
+    ("prototype", "--prototype"),
+    ("providers", "--provider"),
+    ("query", "QUERY"),
+    ("spacegroup", "--spacegroup"),
     ("structure.format", "--from"),
     ("structure", "FILE"),
     ("symprec_angstrom", "--symprec"),
+    ("text", "--name"),
+    ("timeout_s", "--timeout"),
     ("vacuum_angstrom", "--vacuum"),
 ];
 

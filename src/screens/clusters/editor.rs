@@ -381,13 +381,3 @@ impl Editor {
         }
     }
 }
-
-/// A text that [`words`](crate::screens::new_job::schema::words) reads as this one word.
-fn quoted(word: &str) -> String {
-    let plain =
-        !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "'\"".contains(c));
-    if plain {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\"'\"'"))
-}

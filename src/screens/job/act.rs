@@ -55,6 +55,7 @@ pub(super) fn actions(tab: Tab, previewed: bool) -> &'static [Action] {
             Copy
         ],
         (Tab::Plots, _) => with_job![NextFile, PreviousFile, LogScale, Copy, Log],
+        (Tab::Tables, _) => with_job![NextFile, PreviousFile, Copy, Log],
         (Tab::Files, false) => with_job![Open, Copy, OpenFile, NextFile, PreviousFile, Log],
         (Tab::Files, true) => with_job![
             Filter,
@@ -145,6 +146,7 @@ impl JobScreen {
             (Tab::Files, action) => self.files.act(action, area, cx),
             (Tab::Log, action) => self.act_on_log(action, cx),
             (Tab::Plots, action) => self.plots.act(action, cx),
+            (Tab::Tables, action) => self.tables.act(action, area, cx),
             (Tab::Events, action) => {
                 let events = self.detail.as_ref().map_or(&[][..], |job| &job.events);
                 self.events.act(action, events, rows, cx)

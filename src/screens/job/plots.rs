@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
+use super::names::{draw_names, name_places};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Action;
@@ -233,42 +234,6 @@ impl Plots {
             ..area
         };
         plot::draw(&plot, rest, buf, theme);
-    }
-}
-
-/// Where each name that is seen stands, and its columns; the chosen one always is.
-fn name_places<'a>(names: &[&'a str], chosen: &str, area: Rect) -> Vec<(&'a str, u16, u16)> {
-    let at = names.iter().position(|name| *name == chosen).unwrap_or(0);
-    let width = |name: &&str| text::width(name) + 3;
-    let room = usize::from(area.width);
-    // Those before the chosen one go first where there is no room for all.
-    let mut from = 0;
-    while from < at && names[from..=at].iter().map(width).sum::<usize>() > room {
-        from += 1;
-    }
-    let mut x = area.x;
-    let mut places = Vec::new();
-    for name in &names[from..] {
-        let columns = u16::try_from(width(name)).unwrap_or(u16::MAX);
-        let seen = columns.min(area.right().saturating_sub(x));
-        if seen == 0 {
-            break;
-        }
-        places.push((*name, x, seen));
-        x += seen;
-    }
-    places
-}
-
-/// One row with the names.
-fn draw_names(names: &[&str], chosen: &str, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    for (name, x, columns) in name_places(names, chosen, area) {
-        let (words, role) = if name == chosen {
-            (format!("[{name}]"), Role::TabActive)
-        } else {
-            (format!(" {name} "), Role::Dim)
-        };
-        text::put(buf, (x, area.y), &words, columns, cx.theme.style(role));
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::form::{self, faults_of};
-use super::{MORE, NewJob, Step};
+use super::{MORE, NewJob, Pane, Step};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Tone;
@@ -30,6 +30,7 @@ impl NewJob {
                     serde_json::from_value(value.clone()).unwrap_or_default();
                 let here = self.field().map(|field| field.key.clone());
                 self.form.take_codes(page.data);
+                self.fill_begun();
                 self.codes_error = None;
                 if self.step == Step::Form {
                     self.keep_place(here.as_deref());
@@ -59,7 +60,7 @@ impl NewJob {
     }
 
     /// The fields are others: stay in the field with this key, or on the button.
-    fn keep_place(&mut self, key: Option<&str>) {
+    pub(super) fn keep_place(&mut self, key: Option<&str>) {
         if !self.touched {
             self.go_to_open();
             return;
@@ -75,6 +76,7 @@ impl NewJob {
     pub(super) fn check(&mut self, cx: &mut Cx<'_>) {
         self.version += 1;
         self.look_further(cx);
+        self.ask_options(cx);
         match self.form.params(&cx.data().client) {
             Ok(mut params) => {
                 params["dry_run"] = true.into();
@@ -138,6 +140,7 @@ impl NewJob {
                 self.take_error(error);
             }
         }
+        self.find_deck(result.as_ref().err(), cx);
         cx.redraw();
     }
 
@@ -168,6 +171,9 @@ impl NewJob {
             return;
         }
         let params = self.form.params(&cx.data().client);
+        if let Some(why) = self.deck_forbids() {
+            return cx.toast(Tone::Warn, why);
+        }
         let known =
             self.checked == self.version && (!self.faults.is_empty() || self.whole.is_some());
         match params {
@@ -224,7 +230,8 @@ impl NewJob {
                 cx.take_job(job);
                 self.step = Step::File;
                 self.editing = None;
-                self.preview = false;
+                self.pane = Pane::Form;
+                self.forget_deck();
                 self.dry = None;
                 // The next one is another job, also from the same form.
                 self.version += 1;

@@ -25,7 +25,7 @@ pub struct Files {
     pub(super) waiting: bool,
     pub(super) place: Place,
     /// What is wrong with the file that was chosen.
-    pub(super) error: Option<String>,
+    pub error: Option<String>,
     asked: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ impl Files {
     }
 
     /// The path as it is typed, made absolute.
-    pub(super) fn typed(&self, client: &Client) -> PathBuf {
+    pub fn typed(&self, client: &Client) -> PathBuf {
         absolute(self.input.text(), client)
     }
 

@@ -3,6 +3,7 @@
 //! Pure: it asks nobody. What the daemon says of it is put in from outside.
 
 mod fields;
+mod options;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +49,15 @@ pub struct Field {
     pub input: TextLine,
 }
 
+impl Field {
+    /// How many parts it stands in.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        let name = self.key.strip_prefix(options::BEFORE);
+        name.map_or(0, |name| name.matches('.').count())
+    }
+}
+
 /// The form.
 #[derive(Debug, Default)]
 pub struct Form {
@@ -61,6 +71,10 @@ pub struct Form {
     pub fields: Vec<Field>,
     /// What was written in fields that the chosen code and task do not have.
     hidden: Vec<Field>,
+    /// What the template is filled in with, where the file is one.
+    pub template: Map<String, Value>,
+    /// The options of a deck that is written for a structure, once they are known.
+    options: Option<Map<String, Value>>,
     /// What further files are, by path; an error where one cannot be used.
     pub kinds: BTreeMap<PathBuf, Result<submission::Kind, String>>,
 }
@@ -81,6 +95,13 @@ impl Form {
         if self.text(CODE).is_empty() {
             self.make_fields(code);
         }
+    }
+
+    /// Be about another file; what is written stays.
+    pub fn replace_file(&mut self, file: Source) {
+        self.file = Some(file);
+        let code = self.text(CODE).to_owned();
+        self.make_fields(&code);
     }
 
     /// The codes have come.
@@ -122,15 +143,19 @@ impl Form {
 
     /// Choose a code, a task or something else; the fields follow.
     pub fn choose(&mut self, key: &str, text: &str) {
+        let is_part = self.field(key).map(|field| &field.spec.kind) == Some(&Kind::Part);
         match key {
             CODE => self.make_fields(text),
-            TASK | CLUSTER => {
-                self.write(key, text);
-                let code = self.text(CODE).to_owned();
-                self.make_fields(&code);
-            }
+            TASK | CLUSTER => self.write_and_follow(key, text),
+            key if is_part => self.write_and_follow(key, text),
             key => self.write(key, text),
         }
+    }
+
+    fn write_and_follow(&mut self, key: &str, text: &str) {
+        self.write(key, text);
+        let code = self.text(CODE).to_owned();
+        self.make_fields(&code);
     }
 
     /// Make the fields of a code and of the task that is written; what was written in one that is
@@ -145,13 +170,8 @@ impl Form {
         }
         let task = fields.iter().find(|field| field.key == TASK);
         let task = task.map_or("", |field| field.input.text());
-        let parameters = info.map(|info| schema::specs_of(info, task));
-        let parameters = parameters.into_iter().flatten().map(|spec| Field {
-            key: format!("inputs.{}", spec.name),
-            section: "Parameters",
-            spec,
-            input: TextLine::default(),
-        });
+        let parameters = info.map(|info| self.parameters(info, task, &before));
+        let parameters = parameters.into_iter().flatten();
         let cluster = before.iter().find(|field| field.key == CLUSTER);
         let cluster = cluster.map(|field| field.input.text().to_owned());
         let tail = fields::tail(&self.clusters, cluster.as_deref().unwrap_or_default());
@@ -167,6 +187,7 @@ impl Form {
         if code == "command"
             && self.text("inputs.argv").is_empty()
             && let Some(file) = &self.file
+            && file.kind != submission::Kind::Material
         {
             let program = format!("./{}", file.name);
             let quoted = if program.contains(char::is_whitespace) {
@@ -189,8 +210,12 @@ impl Form {
     #[must_use]
     pub fn default_name(&self) -> String {
         let task = Some(self.text(TASK)).filter(|task| !task.is_empty());
-        let path = self.file.as_ref().map_or("", |file| file.path.as_str());
-        submission::name_of(Path::new(path), task)
+        let named = self.file.as_ref().map_or("", |file| match file.kind {
+            // It may be called anything, also with dots and slashes.
+            submission::Kind::Material => file.name.as_str(),
+            _ => file.path.as_str(),
+        });
+        submission::name_of(Path::new(named), task)
     }
 
     /// The further files as they are written, absolute.
@@ -224,8 +249,8 @@ impl Form {
                     continue;
                 }
             };
-            if let Some(name) = field.key.strip_prefix("inputs.") {
-                inputs.insert(name.to_owned(), value);
+            if let Some(path) = field.key.strip_prefix("inputs.") {
+                options::put(&mut inputs, path, value);
             } else if let Some(name) = field.key.strip_prefix("resources.") {
                 resources.insert(name.to_owned(), value);
             } else if field.key != FILES && field.key != NAME {
@@ -241,6 +266,10 @@ impl Form {
             if !value.is_empty() {
                 params.insert(name.into(), value.into());
             }
+        }
+        if let Some(template) = self.template_id() {
+            params.insert("template".into(), template.into());
+            params.insert("template_parameters".into(), self.template.clone().into());
         }
         if !parts.files.is_empty() {
             params.insert(FILES.into(), parts.files.into());
@@ -315,7 +344,8 @@ impl Form {
         if found.is_some() {
             return found;
         }
-        (begins("structure") || begins("files")).then_some(FILE)
+        let about_file = ["structure", "files", "template", "template_parameters"];
+        about_file.into_iter().any(begins).then_some(FILE)
     }
 }
 

@@ -1,13 +1,21 @@
-//! Fields of a form from a code's JSON schema: what each takes, its default, bounds and unit.
+//! Fields of a form from a JSON schema: what each takes, its default, bounds and unit.
 //!
 //! Whether a value is good is for the daemon to say; here a text only becomes the value it stands
 //! for.
+
+#[cfg(test)]
+mod tests;
+mod written;
 
 use serde_json::{Map, Value};
 
 use crate::rpc::types::CodeInfo;
 use crate::screens::units;
 use crate::screens::wording::speak;
+pub use written::{quoted, text_of, value, words};
+
+/// Where references of a schema lead to.
+const DEFINITIONS: [&str; 2] = ["#/$defs/", "#/components/schemas/"];
 
 /// What a field takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,14 +28,41 @@ pub enum Kind {
     Number,
     /// Yes or no.
     Yes,
+    /// Whether a part is there whose own parameters follow; yes or no.
+    Part,
     /// One of these.
     Choice(Vec<String>),
     /// Words, with quotes around those that hold blanks.
     Words,
     /// `name=value` pairs, with quotes around those that hold blanks.
     Pairs,
+    /// Numbers, parted by blanks or commas.
+    Numbers,
+    /// A text, or JSON when it begins with `{`.
+    TextOrJson,
+    /// A structure: a path, `provider:id`, `job:12`, or JSON when it begins with `{`.
+    Structure,
+    /// The path of a file.
+    Path,
     /// Anything else, written as JSON.
     Json,
+}
+
+impl Kind {
+    /// How it is written, where that does not go without saying.
+    #[must_use]
+    pub const fn takes(&self) -> &'static str {
+        match self {
+            Self::Words => "Words; quotes hold blanks.",
+            Self::Pairs => "Pairs name=value; quotes hold blanks.",
+            Self::Numbers => "Numbers, parted by blanks.",
+            Self::TextOrJson => "A word, or JSON that begins with {.",
+            Self::Structure => "A path, provider:id like local:3, or job:12.",
+            Self::Path => "A path.",
+            Self::Json => "Written as JSON.",
+            _ => "",
+        }
+    }
 }
 
 /// One parameter.
@@ -72,19 +107,82 @@ pub fn specs_of(code: &CodeInfo, task: &str) -> Vec<Spec> {
 /// The parameters of a schema, in its order.
 #[must_use]
 pub fn specs(schema: &Map<String, Value>) -> Vec<Spec> {
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = required(schema);
     let properties = schema.get("properties").and_then(Value::as_object);
     properties
         .into_iter()
         .flatten()
         .map(|(name, property)| spec(name, property, required.contains(&name.as_str()), schema))
         .collect()
+}
+
+fn required(schema: &Map<String, Value>) -> Vec<&str> {
+    let names = schema.get("required").and_then(Value::as_array);
+    let names = names.into_iter().flatten();
+    names.filter_map(Value::as_str).collect()
+}
+
+/// The parameters of a schema and of its parts, as `part.parameter`. A part that may be left out is
+/// a field of its own; its parameters follow where it is `chosen`.
+#[must_use]
+pub fn specs_of_parts(schema: &Map<String, Value>, chosen: &dyn Fn(&str) -> bool) -> Vec<Spec> {
+    let mut all = Vec::new();
+    add_parts(schema, schema, "", chosen, &mut all);
+    all
+}
+
+fn add_parts(
+    part: &Map<String, Value>,
+    schema: &Map<String, Value>,
+    path: &str,
+    chosen: &dyn Fn(&str) -> bool,
+    all: &mut Vec<Spec>,
+) {
+    let properties = part.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let core = resolved(property, schema, 8);
+        let own = required(part).contains(&name.as_str());
+        let mut spec = spec(name, property, own, schema);
+        spec.name = format!("{path}{name}");
+        let Some(inner) = core.as_object().filter(|core| is_part(core)) else {
+            all.push(spec);
+            continue;
+        };
+        spec.kind = Kind::Part;
+        spec.default = Some("no".to_owned());
+        let path = format!("{}.", spec.name);
+        let is_chosen = chosen(&spec.name);
+        all.push(spec);
+        // A schema may hold itself.
+        if is_chosen && path.matches('.').count() < 8 {
+            add_parts(inner, schema, &path, chosen, all);
+        }
+    }
+}
+
+fn is_part(core: &Map<String, Value>) -> bool {
+    let properties = core.get("properties").and_then(Value::as_object);
+    core.get("type").is_some_and(|kind| kind == "object")
+        && properties.is_some_and(|properties| !properties.is_empty())
+}
+
+/// The schema of a parameter of a method, with all that it refers to, from the document of
+/// `rpc.discover`.
+#[must_use]
+pub fn of_method(document: &Value, method: &str, parameter: &str) -> Option<Map<String, Value>> {
+    let named = |all: &Value, name: &str| -> Option<Value> {
+        let mut all = all.as_array()?.iter();
+        all.find(|one| one["name"] == name).cloned()
+    };
+    let method = named(&document["methods"], method)?;
+    let parameter = named(&method["params"], parameter)?;
+    let mut definitions = Map::new();
+    definitions.insert("$defs".into(), document["components"]["schemas"].clone());
+    let mut schema = resolved(&parameter["schema"], &definitions, 8)
+        .as_object()?
+        .clone();
+    schema.extend(definitions);
+    Some(schema)
 }
 
 fn spec(name: &str, property: &Value, required: bool, schema: &Map<String, Value>) -> Spec {
@@ -95,12 +193,18 @@ fn spec(name: &str, property: &Value, required: bool, schema: &Map<String, Value
         own.and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let default = property.get("default").filter(|value| !value.is_null());
+    let kind = kind(core);
+    let default = match kind {
+        // A whole structure is too much for a line.
+        Kind::Structure => default.map(|_| "an example".to_owned()),
+        _ => default.map(plain),
+    };
     Spec {
         name: name.to_owned(),
         label,
-        unit: unit.to_owned(),
-        kind: kind(core),
-        default: default.map(plain),
+        unit: core["x-unit"].as_str().unwrap_or(unit).to_owned(),
+        kind,
+        default,
         required,
         bounds: bounds(core),
         help: speak(&text("description")).replace('`', ""),
@@ -113,10 +217,9 @@ fn resolved<'a>(property: &'a Value, schema: &'a Map<String, Value>, depth: usiz
     if depth == 0 {
         return property;
     }
-    if let Some(name) = property["$ref"]
-        .as_str()
-        .and_then(|path| path.strip_prefix("#/$defs/"))
-    {
+    let path = property["$ref"].as_str();
+    let mut roots = DEFINITIONS.iter();
+    if let Some(name) = path.and_then(|path| roots.find_map(|root| path.strip_prefix(root))) {
         let found = schema.get("$defs").and_then(|defs| defs.get(name));
         return found.map_or(property, |found| resolved(found, schema, depth - 1));
     }
@@ -133,6 +236,11 @@ fn resolved<'a>(property: &'a Value, schema: &'a Map<String, Value>, depth: usiz
 }
 
 fn kind(core: &Value) -> Kind {
+    match core["x-type"].as_str() {
+        Some("structure") => return Kind::Structure,
+        Some("file") => return Kind::Path,
+        _ => {}
+    }
     if let Some(choices) = core["enum"].as_array() {
         let words: Option<Vec<String>> = choices
             .iter()
@@ -146,9 +254,30 @@ fn kind(core: &Value) -> Kind {
         Some("number") => Kind::Number,
         Some("boolean") => Kind::Yes,
         Some("array") if core["items"]["type"] == "string" => Kind::Words,
+        Some("array") if is_numbers(core) => Kind::Numbers,
         Some("object") if is_pairs(core) => Kind::Pairs,
+        _ if is_text_or_object(core) => Kind::TextOrJson,
         _ => Kind::Json,
     }
+}
+
+/// A list of numbers, or a tuple of them.
+fn is_numbers(core: &Value) -> bool {
+    let is_number = |item: &Value| matches!(item["type"].as_str(), Some("integer" | "number"));
+    match core["prefixItems"].as_array() {
+        Some(items) => items.iter().all(is_number),
+        None => is_number(&core["items"]),
+    }
+}
+
+/// One of a text and an object.
+fn is_text_or_object(core: &Value) -> bool {
+    let Some(parts) = core["anyOf"].as_array() else {
+        return false;
+    };
+    let has = |kind: &str| parts.iter().any(|part| part["type"] == kind);
+    let refers = parts.iter().any(|part| part["$ref"].is_string());
+    has("string") && (has("object") || refers)
 }
 
 /// An object of single values with free names.
@@ -197,196 +326,5 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
         other => other.to_string(),
-    }
-}
-
-/// The value that a text stands for; none when nothing is written.
-///
-/// # Errors
-/// The text is not of this kind.
-pub fn value(kind: &Kind, text: &str) -> Result<Option<Value>, String> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let value = match kind {
-        Kind::Text | Kind::Choice(_) => Value::from(text),
-        Kind::Integer => match text.parse::<i64>() {
-            Ok(number) => number.into(),
-            Err(_) => return Err("not a whole number".into()),
-        },
-        Kind::Number => match text.parse::<f64>() {
-            // A whole number stays one.
-            Ok(number) if number.is_finite() => text
-                .parse::<i64>()
-                .map_or_else(|_| Value::from(number), Value::from),
-            _ => return Err("not a number".into()),
-        },
-        Kind::Yes => match text {
-            "yes" => true.into(),
-            "no" => false.into(),
-            _ => return Err("yes or no".into()),
-        },
-        Kind::Words => words(text)?.into(),
-        Kind::Pairs => {
-            let mut pairs = Map::new();
-            for word in words(text)? {
-                let Some((name, value)) = word.split_once('=').filter(|(name, _)| !name.is_empty())
-                else {
-                    return Err(format!("write name=value, not {word}"));
-                };
-                let read = serde_json::from_str(value)
-                    .ok()
-                    .filter(|read: &Value| read.is_number() || read.is_boolean());
-                pairs.insert(name.to_owned(), read.unwrap_or_else(|| value.into()));
-            }
-            Value::Object(pairs)
-        }
-        Kind::Json => serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?,
-    };
-    Ok(Some(value))
-}
-
-/// Words parted by blanks; quotes hold a word together.
-///
-/// # Errors
-/// A quote is not closed.
-pub fn words(text: &str) -> Result<Vec<String>, String> {
-    let (mut words, mut word, mut begun, mut quote) = (Vec::new(), String::new(), false, None);
-    for c in text.chars() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), c) => word.push(c),
-            (None, '\'' | '"') => (quote, begun) = (Some(c), true),
-            (None, c) if c.is_whitespace() => {
-                if begun {
-                    words.push(std::mem::take(&mut word));
-                }
-                begun = false;
-            }
-            (None, c) => {
-                word.push(c);
-                begun = true;
-            }
-        }
-    }
-    if quote.is_some() {
-        return Err("a quote is not closed".into());
-    }
-    if begun {
-        words.push(word);
-    }
-    Ok(words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn of(schema: &Value) -> Vec<Spec> {
-        specs(schema.as_object().expect("an object"))
-    }
-
-    #[test]
-    fn every_kind_of_property_becomes_a_field() {
-        let schema = json!({
-            "properties": {
-                "allow_toy_elements": {"type": "boolean", "default": false},
-                "fmax_ev_per_a": {"type": "number", "default": 0.005, "exclusiveMinimum": 0,
-                                  "maximum": 10, "description": "Converged when `small`."},
-                "cell": {"anyOf": [{"enum": ["full", "fixed"], "type": "string"}, {"type": "null"}],
-                         "default": null},
-                "max_steps": {"type": "integer", "minimum": 1},
-                "argv": {"type": "array", "items": {"type": "string"}},
-                "env": {"type": "object", "patternProperties": {"^A": {"type": "string"}}},
-                "values": {"type": "object", "patternProperties":
-                           {"^a": {"anyOf": [{"type": "boolean"}, {"type": "string"}]}}},
-                "deck": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-                "mode": {"$ref": "#/$defs/Mode"},
-                "mesh": {"type": "array", "items": {"type": "integer"}},
-                "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-                "nothing": true,
-            },
-            "required": ["argv"],
-            "$defs": {"Mode": {"enum": ["a", "b"], "type": "string"}},
-        });
-        let specs = of(&schema);
-        let kinds: Vec<(&str, &Kind)> = specs
-            .iter()
-            .map(|spec| (spec.name.as_str(), &spec.kind))
-            .collect();
-        let choice = |words: [&str; 2]| Kind::Choice(words.map(str::to_owned).to_vec());
-        assert_eq!(
-            kinds,
-            [
-                ("allow_toy_elements", &Kind::Yes),
-                ("fmax_ev_per_a", &Kind::Number),
-                ("cell", &choice(["full", "fixed"])),
-                ("max_steps", &Kind::Integer),
-                ("argv", &Kind::Words),
-                ("env", &Kind::Pairs),
-                ("values", &Kind::Pairs),
-                ("deck", &Kind::Text),
-                ("mode", &choice(["a", "b"])),
-                ("mesh", &Kind::Json),
-                ("either", &Kind::Json),
-                ("nothing", &Kind::Json),
-            ]
-        );
-        assert_eq!(specs[1].label, "fmax");
-        assert_eq!(specs[1].unit, "eV/Å");
-        assert_eq!(specs[1].bounds, "> 0, ≤ 10");
-        assert_eq!(specs[1].default.as_deref(), Some("0.005"));
-        assert_eq!(specs[1].help, "Converged when small.");
-        assert_eq!(specs[0].default.as_deref(), Some("no"));
-        assert_eq!(specs[2].default, None);
-        assert!(specs[4].required && !specs[3].required);
-    }
-
-    #[test]
-    fn a_schema_without_properties_has_no_fields() {
-        assert!(of(&json!({})).is_empty());
-        assert!(of(&json!({"properties": []})).is_empty());
-        let round = json!({"properties": {"x": {"$ref": "#/$defs/X"}},
-                           "$defs": {"X": {"$ref": "#/$defs/X"}}});
-        assert_eq!(of(&round)[0].kind, Kind::Json);
-    }
-
-    #[test]
-    fn texts_become_values() {
-        let good = [
-            (Kind::Integer, " 12 ", json!(12)),
-            (Kind::Number, "1e-3", json!(0.001)),
-            (Kind::Number, "3", json!(3)),
-            (Kind::Yes, "no", json!(false)),
-            (
-                Kind::Words,
-                "./run.sh 'a b' \"\" c",
-                json!(["./run.sh", "a b", "", "c"]),
-            ),
-            (
-                Kind::Pairs,
-                "N=4 S='x y' B=true",
-                json!({"N": 4, "S": "x y", "B": true}),
-            ),
-            (Kind::Json, "[1, 2]", json!([1, 2])),
-        ];
-        for (kind, text, wanted) in good {
-            assert_eq!(value(&kind, text), Ok(Some(wanted)), "{text}");
-        }
-        assert_eq!(value(&Kind::Number, "  "), Ok(None));
-        let bad = [
-            (Kind::Integer, "1.5"),
-            (Kind::Number, "nan"),
-            (Kind::Number, "five"),
-            (Kind::Yes, "maybe"),
-            (Kind::Words, "'open"),
-            (Kind::Pairs, "=1"),
-            (Kind::Json, "{"),
-        ];
-        for (kind, text) in bad {
-            assert!(value(&kind, text).is_err(), "{text}");
-        }
     }
 }

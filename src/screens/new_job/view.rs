@@ -1,6 +1,8 @@
 //! Draws the step that is done: the choice of a file, or the form with the preview beside it.
 
-pub(super) mod files;
+mod deck;
+pub(in crate::screens) mod files;
+mod help;
 pub(super) mod preview;
 
 use ratatui::buffer::Buffer;
@@ -8,9 +10,9 @@ use ratatui::layout::Rect;
 
 use super::form::{self, CODE, FILE, NAME, TASK};
 use super::schema::Kind;
-use super::{NewJob, Step, WIDE};
+use super::{NewJob, Pane, Step, WIDE};
 use crate::msg::{Action, Link};
-use crate::screens::ViewCx;
+use crate::screens::{ViewCx, save};
 use crate::theme::Role;
 use crate::widgets::{scrollbar, text};
 
@@ -26,16 +28,11 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
         return;
     }
     if job.step == Step::File {
-        files::draw(job, area, buf, cx);
+        files::draw(&job.files, area, buf, cx);
     } else if area.width >= WIDE {
-        let left = area.width / 2;
+        let rest = beside(area);
         let form = Rect {
-            width: left,
-            ..area
-        };
-        let rest = Rect {
-            x: area.x + left + 1,
-            width: area.width - left - 1,
+            width: rest.x - area.x - 1,
             ..area
         };
         draw_form(job, form, buf, cx);
@@ -43,11 +40,39 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
             let bar = cx.theme.glyphs().vertical;
             text::put(buf, (rest.x - 1, y), bar, 1, cx.theme.style(Role::Border));
         }
-        preview::draw(job, rest, buf, cx);
-    } else if job.preview {
-        preview::draw(job, area, buf, cx);
+        if job.pane != Pane::Plan && job.has_deck() {
+            deck::draw(job, rest, buf, cx);
+        } else {
+            preview::draw(job, rest, buf, cx);
+        }
     } else {
-        draw_form(job, area, buf, cx);
+        match job.pane {
+            Pane::Form => draw_form(job, area, buf, cx),
+            Pane::Deck => deck::draw(job, area, buf, cx),
+            Pane::Plan => preview::draw(job, area, buf, cx),
+        }
+    }
+    if let Some(save) = &job.deck.save {
+        save::draw(save, area, buf, cx);
+    }
+}
+
+/// What is beside the form in a wide window.
+fn beside(area: Rect) -> Rect {
+    let left = area.width / 2;
+    Rect {
+        x: area.x + left + 1,
+        width: area.width - left - 1,
+        ..area
+    }
+}
+
+/// Where the deck is drawn.
+pub(super) fn deck_area(area: Rect) -> Rect {
+    if area.width >= WIDE {
+        beside(area)
+    } else {
+        area
     }
 }
 
@@ -159,7 +184,7 @@ fn draw_form(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
         height: area.bottom().saturating_sub(body.bottom()),
         ..area
     };
-    draw_help(job, help, buf, cx);
+    help::draw(job, help, buf, cx);
 }
 
 /// The first row: whether it could be submitted.
@@ -194,6 +219,8 @@ fn draw_state(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
             format!("{} no daemon to check it", glyphs.attention),
             Role::Warn,
         )
+    } else if let (Some(why), true) = (job.deck_forbids(), job.checked == job.version) {
+        (format!("{} {why}", glyphs.attention), Role::Warn)
     } else if job.checked == job.version && job.dry.is_some() {
         (
             format!("{} ready: {submit} submits", glyphs.completed),
@@ -219,8 +246,9 @@ fn draw_field(job: &NewJob, index: usize, area: Rect, buf: &mut Buffer, cx: &Vie
     };
     let here = index == job.cursor;
     let more = theme.glyphs().more;
+    let indent = " ".repeat(2 + 2 * field.depth());
     let name = text::pad(
-        &format!("  {}", field.spec.label),
+        &format!("{indent}{}", field.spec.label),
         usize::from(NAMES),
         false,
         more,
@@ -237,7 +265,7 @@ fn draw_field(job: &NewJob, index: usize, area: Rect, buf: &mut Buffer, cx: &Vie
     } else {
         let (words, role) = value_words(job, index);
         let words = match &field.spec.kind {
-            Kind::Choice(_) | Kind::Yes if here => format!("< {words} >"),
+            Kind::Choice(_) | Kind::Yes | Kind::Part if here => format!("< {words} >"),
             _ => words,
         };
         let words = text::fit(&words, usize::from(left), more);
@@ -253,7 +281,7 @@ fn draw_field(job: &NewJob, index: usize, area: Rect, buf: &mut Buffer, cx: &Vie
     );
     if here && job.editing.is_none() {
         let row = Rect::new(area.x, area.y, area.width.saturating_sub(1), 1);
-        let role = if cx.focused {
+        let role = if cx.focused && job.pane == Pane::Form {
             Role::Cursor
         } else {
             Role::CursorAway
@@ -290,7 +318,7 @@ fn value_words(job: &NewJob, index: usize) -> (String, Role) {
 
 fn draw_button(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     let here = job.cursor >= job.form.fields.len();
-    let role = match (here, cx.focused) {
+    let role = match (here, cx.focused && job.pane == Pane::Form) {
         (true, true) => Role::Cursor,
         (true, false) => Role::CursorAway,
         _ => Role::Text,
@@ -303,71 +331,4 @@ fn draw_button(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
         area.width - 2,
         cx.theme.style(role),
     );
-}
-
-/// What the field with the cursor is.
-fn draw_help(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    let theme = cx.theme;
-    let line = theme.glyphs().horizontal.repeat(usize::from(area.width));
-    text::put(
-        buf,
-        (area.x, area.y),
-        &line,
-        area.width,
-        theme.style(Role::Border),
-    );
-    let words = match job.field() {
-        Some(field) => {
-            let spec = &field.spec;
-            let mut words = spec.help.clone();
-            if let (CODE, Some(code)) = (field.key.as_str(), job.form.code()) {
-                words = format!("{}: {}", code.name, code.title);
-                if let Some(problem) = code.problem.as_ref().filter(|_| !code.usable) {
-                    words = format!("{words}; it cannot run now: {problem}");
-                }
-            }
-            let takes = match &spec.kind {
-                Kind::Words => "Words; quotes hold blanks.",
-                Kind::Pairs => "Pairs name=value; quotes hold blanks.",
-                Kind::Json => "Written as JSON.",
-                _ => "",
-            };
-            let default = spec
-                .default
-                .as_ref()
-                .map(|default| format!("Default {default}."));
-            let bounds = Some(&spec.bounds).filter(|bounds| !bounds.is_empty());
-            let parts = [
-                Some(words),
-                bounds.map(|bounds| format!("{bounds}.")),
-                default,
-                Some(takes.to_owned()),
-            ];
-            let parts: Vec<String> = parts
-                .into_iter()
-                .flatten()
-                .filter(|part| !part.is_empty())
-                .collect();
-            parts.join(" ")
-        }
-        None => "Submit what stands here.".into(),
-    };
-    let fault = job.field().and_then(|field| job.faults.get(&field.key));
-    let (words, role) = match fault {
-        // A long one does not fit its row above.
-        Some(fault) if text::width(fault) + 6 > usize::from(area.width) => {
-            (fault.clone(), Role::Bad)
-        }
-        _ => (words, Role::Dim),
-    };
-    let lines = text::wrap(&words, usize::from(area.width).saturating_sub(2));
-    for (line, y) in lines.iter().zip(area.top() + 1..area.bottom()) {
-        text::put(
-            buf,
-            (area.x + 1, y),
-            line,
-            area.width - 1,
-            theme.style(role),
-        );
-    }
 }

@@ -90,6 +90,8 @@ def test_in_ascii_nothing_else_is_written(terminal: Terminal, screen: Open, tmp_
     ui.keys("]")
     seen.append(ui.see("[fmax]", "eV/A"))
     ui.keys("Tab")
+    seen.append(ui.see("[Tables]", "element", "x A"))
+    ui.keys("Tab")
     seen.append(ui.see("[Files]", "result.json"))
     ui.keys("?")
     seen.append(ui.see("type to filter"))

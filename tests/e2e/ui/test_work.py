@@ -33,6 +33,8 @@ def look_through(ui: Screen) -> None:
     ui.keys("Left", "g")  # the value at the first step
     ui.see("step 0:")
     ui.keys("Tab")
+    ui.see("[Tables]", "atoms", "element", "Cu")
+    ui.keys("Tab")
     ui.see("[Files]", "result.json", "relax.log")
     ui.keys("Tab")
     ui.see("[Input]")

@@ -92,7 +92,7 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     everywhere.extend(offered(&mut ui));
     ui.answer("jobs.get", Ok(detail(&relaxed())));
     ui.keys(&["enter"]);
-    for _ in 0..6 {
+    for _ in 0..7 {
         everywhere.extend(offered(&mut ui));
         if ui.asked("jobs.files").is_some() {
             // With a file opened there are others.
@@ -107,6 +107,9 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     super::new_job::form(&mut ui);
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
+    super::new_job_deck::deck(&mut ui);
+    everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
     super::engines::open(&mut ui);
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
@@ -116,6 +119,12 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
     super::queue::open(&mut ui);
+    everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
+    super::materials::open(&mut ui);
+    everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
+    super::materials::writing(&mut ui);
     everywhere.extend(offered(&mut ui));
     for info in Action::all() {
         assert!(

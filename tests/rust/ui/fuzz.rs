@@ -4,7 +4,7 @@
 
 use crystalmath::error::IpcError;
 use crystalmath::keymap::{Code, Key};
-use crystalmath::msg::{Action, Effect, Entry, Link, Mouse, Msg, Tone};
+use crystalmath::msg::{Action, Effect, Entry, Link, Mouse, Msg, Tone, Unwritten};
 use crystalmath::rpc::types::{JobState, JobSummary};
 use crystalmath::submission::{Doubt, Kind};
 use serde_json::{Value, json};
@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use super::clusters::{cluster, clusters, report};
 use super::engines::{checked, reading, told_worker};
 use super::job::{detail, files};
+use super::materials::{self, deck, found, inspected, providers};
 use super::new_job::codes;
+use super::new_job_deck::{codes as decks, discovered, dry_run};
 use super::queue::queue;
 use super::{NOW, Ui, job, page, ready};
 
@@ -147,12 +149,33 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
             json!({"data": {"series": {"energy": {"x": x, "y": y, "unit": "eV"},
                                        "晶": {"x": [], "y": [1.0, null]}}}})
         }
+        "codes.list" if numbers.below(2) == 0 => decks(),
         "codes.list" => codes(),
+        "rpc.discover" if numbers.below(2) == 0 => document(),
+        "rpc.discover" => discovered(),
+        "codes.lint" if numbers.below(2) == 0 => linted(),
+        "codes.lint" => {
+            let severity = ["error", "warning", "?"][numbers.below(3)];
+            json!({"data": [{"line": numbers.below(60), "column": numbers.below(3), "code": "x",
+                             "message": words(numbers), "severity": severity}]})
+        }
         "clusters.list" => clusters(),
         "clusters.test" => json!({"data": report(&json!({"noise": [words(numbers)]}))}),
         "clusters.create" | "clusters.update" => {
             json!({"data": cluster(i64::try_from(numbers.below(5)).unwrap(), &words(numbers), &json!({}))})
         }
+        "materials.providers" => providers(),
+        "materials.search" => {
+            let odd = json!({"formula": words(numbers), "generatable": numbers.below(2) == 0});
+            let rows = [found("embedded", "A1", &json!({})), found("cod", "x", &odd)];
+            materials::answer(
+                ["embedded", "cod", "?"][numbers.below(3)],
+                ["ok", "timeout", "?"][numbers.below(3)],
+                &rows,
+            )
+        }
+        "materials.inspect" => odd_cell(numbers),
+        "materials.generate_d12" => deck(),
         "slurm.queue" => queue(),
         "slurm.cancel" | "slurm.release" => {
             let outcome = ["asked", "not_done", "?"][numbers.below(3)];
@@ -163,14 +186,35 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         }
         "forces.doctor" => checked(["passed", "failed", "?"][numbers.below(3)]),
         "forces.gc" => json!({"data": [{"kind": "?", "name": words(numbers), "size_bytes": -1}]}),
-        "jobs.submit" => match numbers.below(3) {
+        "jobs.submit" => match numbers.below(4) {
             0 => json!({"data": {"job": some(numbers)}}),
             1 => json!({"data": {"dry_run": {"files": [{"path": "x", "content": words(numbers)}],
                                              "argv": ["a"], "task": words(numbers)}}}),
+            2 => dry_run(&words(numbers)),
             _ => json!({"data": {}}),
         },
         _ => json!({"data": {"job": some(numbers), "fix": words(numbers), "changes": [{}]}}),
     }
+}
+
+/// Rock salt with one number that makes no sense.
+fn odd_cell(numbers: &mut Numbers) -> Value {
+    let mut found = inspected();
+    let atoms = &mut found["data"]["atoms"];
+    let odd = [
+        json!(1e300),
+        json!(-1e-300),
+        json!(null),
+        json!(0.0),
+        json!(4.2),
+    ];
+    match numbers.below(4) {
+        0 => atoms["lattice_angstrom"] = json!(null),
+        1 => atoms["lattice_angstrom"][numbers.below(3)][0] = numbers.pick(&odd).clone(),
+        2 => atoms["positions_angstrom"][numbers.below(8)][1] = numbers.pick(&odd).clone(),
+        _ => atoms["symbols"][0] = json!(words(numbers)),
+    }
+    found
 }
 
 fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
@@ -225,15 +269,33 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
             Some(Effect::LookAtFile { id, .. }) => Msg::FileSeen {
                 id,
                 result: [
+                    Ok(Kind::CrystalDeck),
                     Ok(Kind::Structure),
                     Ok(Kind::Program),
                     Ok(Kind::Unknown),
                     Ok(Kind::Deck),
                     Ok(Kind::Either(Doubt::DeckInside)),
                     Err("no".into()),
-                ][numbers.below(6)]
+                ][numbers.below(7)]
                 .clone(),
             },
+            Some(Effect::ReadText { id, .. }) => Msg::TextRead {
+                id,
+                result: match numbers.below(4) {
+                    0 => Err("no".into()),
+                    _ => Ok(words(numbers)),
+                },
+            },
+            Some(Effect::WriteText { id, .. }) => Msg::TextWritten {
+                id,
+                result: [
+                    Ok(()),
+                    Err(Unwritten::Exists),
+                    Err(Unwritten::Failed("no".into())),
+                ][numbers.below(3)]
+                .clone(),
+            },
+            Some(Effect::Run { .. }) => Msg::Returned,
             _ => Msg::Reply {
                 id: numbers.next(),
                 result: Ok(json!(null)),

@@ -8,7 +8,9 @@ use super::snapshots::each_named;
 use super::{Ui, job, refused};
 
 const SMALL: (u16, u16) = (80, 24);
-const TABS: [&str; 6] = ["summary", "log", "plots", "files", "input", "events"];
+const TABS: [&str; 7] = [
+    "summary", "log", "plots", "tables", "files", "input", "events",
+];
 
 /// A relaxation that has ended.
 pub fn relaxed() -> JobSummary {
@@ -154,13 +156,17 @@ fn tabs_that_cannot_be_read() {
 
 #[test]
 fn tabs_with_nothing() {
-    for tab in ["log", "plots", "files"] {
+    for tab in ["log", "plots", "tables", "files"] {
         each_named(&format!("job_{tab}_empty"), |ui| {
             open(ui, tab);
             let mut whole = detail(&relaxed());
             whole["data"]["files"] = json!([]);
+            if tab == "tables" {
+                whole["data"]["results"] = json!({});
+            }
             ui.answer("jobs.get", Ok(whole));
             match tab {
+                "tables" => Value::Null,
                 "log" => ui.answer("jobs.log", Ok(text("", ""))),
                 "plots" => ui.answer("jobs.series", Ok(json!({"data": {"series": {}}}))),
                 _ => ui.answer("jobs.files", Ok(json!({"data": [], "meta": {}}))),
@@ -231,7 +237,9 @@ fn tabs_go_round_by_key_and_end_in_the_list() {
     let mut ui = Ui::new(SMALL);
     open(&mut ui, "summary");
     answer(&mut ui);
-    for title in ["[Log]", "[Plots]", "[Files]", "[Input]", "[Events]"] {
+    for title in [
+        "[Log]", "[Plots]", "[Tables]", "[Files]", "[Input]", "[Events]",
+    ] {
         ui.keys(&["tab"]);
         assert!(ui.picture(SMALL).contains(title), "{title}");
     }

@@ -88,7 +88,7 @@ def test_emt_copper(cubic: bool) -> None:
 def test_a_turned_crystal_has_the_same_constants_in_the_axes_of_its_standard_cell() -> None:
     straight = emt.relaxed_fcc("Cu")
     found = _emt(turned(straight, 4))
-    assert found.stiffness_gpa == pytest.approx(_emt(straight).stiffness_gpa, abs=0.1)
+    assert found.stiffness_gpa == pytest.approx(_emt(straight).stiffness_gpa, abs=0.5)
     assert abs(found.stiffness_as_calculated_gpa[0, 0] - found.stiffness_gpa[0, 0]) > 1
 
 
@@ -96,7 +96,7 @@ def test_a_turned_crystal_has_the_same_constants_in_the_axes_of_its_standard_cel
     ("structure", "cells", "free", "stresses"),
     [
         (CUBIC, 6, 3, 1),
-        (HEXAGONAL, 12, 5, 2),
+        (HEXAGONAL, 10, 5, 2),
         (TETRAGONAL, 12, 6, 2),
         (ORTHORHOMBIC, 18, 9, 3),
         (TRICLINIC, 24, 21, 6),
@@ -151,11 +151,19 @@ def test_a_stress_off_the_line_is_said() -> None:
     assert "not_linear" in [flag.code for flag in found.flags]
 
 
+def test_one_sign_of_a_strain_is_said() -> None:
+    strains = [s for s in strains_of(CUBIC) if s.name != "xx -1 %"]
+    assert not fit_elastic(CUBIC, strains, _stresses(strains, COPPER)).flags
+    strains = [s for s in strains if not s.name.startswith("xx -")]
+    found = fit_elastic(CUBIC, strains, _stresses(strains, COPPER))
+    assert [flag.code for flag in found.flags] == ["one_sided"]
+
+
 def test_missing_strains_leave_constants_open() -> None:
     shear = [strain for strain in strains_of(CUBIC) if strain.name.startswith(("yz", "xz", "xy"))]
     with pytest.raises(Underdetermined, match="3 elastic constants"):
         fit_elastic(CUBIC, shear, _stresses(shear, COPPER))
-    with pytest.raises(Underdetermined):
+    with pytest.raises(InputRejected, match="no strains"):
         fit_elastic(CUBIC, [], [])
 
 

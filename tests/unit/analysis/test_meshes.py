@@ -3,7 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crystalmath.analysis.mesh import breaking_rotation, check_mesh, mesh_of, symmetric_mesh
+from crystalmath.analysis.mesh import (
+    breaking_rotation,
+    check_mesh,
+    mesh_of,
+    mesh_of_supercell,
+    symmetric_mesh,
+)
 from crystalmath.analysis.phonons.supercell import (
     check_supercell,
     image_distance,
@@ -94,6 +100,7 @@ def test_a_spacing_makes_the_mesh_of_the_reciprocal_lengths() -> None:
     mesh = mesh_of(cell, 0.30, _reciprocal(rocksalt_primitive()), 3)
     length = 2 * np.pi * np.linalg.norm(np.linalg.inv(cell)[:, 0])
     assert mesh == (int(np.ceil(length / 0.30)),) * 3
+    assert mesh_of_supercell((8, 8, 5), (3, 3, 2)) == (3, 3, 3)
     assert symmetric_mesh((3, 5, 2), _reciprocal(TETRAGONAL)) == (5, 5, 2)
 
 

@@ -58,6 +58,27 @@ def test_half_a_band_holds_one_electron() -> None:
     assert smeared.method == "gaussian, width 0.4 eV"
 
 
+def test_tetrahedra_agree_with_ase_in_every_kind_of_cell() -> None:
+    from ase.dft.dos import linear_tetrahedron_integration
+
+    random = np.random.default_rng(8)
+    levels = random.normal(size=(3, 4, 3, 2))
+    lattice = np.eye(3) + 0.3 * random.normal(size=(3, 3))
+    grid = np.arange(-4, 4.0001, 0.002)
+    ours = tetrahedron_dos(levels[None], lattice, 0.0, grid)
+    some = slice(None, None, 50)
+    theirs = linear_tetrahedron_integration(lattice, levels, grid[some])
+    assert ours.densities_per_ev[0][some] / 2 == pytest.approx(np.asarray(theirs), abs=0.02)
+    assert ours.densities_per_ev[0].sum() * 0.002 == pytest.approx(4.0, rel=1e-9)
+
+
+def test_a_flat_band_is_not_lost() -> None:
+    grid = np.arange(-1, 1.001, 0.1)
+    dos = tetrahedron_dos(np.full((1, 2, 2, 2, 1), -0.52), np.eye(3), 0.0, grid, electrons=2.0)
+    assert dos.electrons == pytest.approx(2.0)
+    assert not dos.flags
+
+
 def test_both_spins_are_positive_and_apart_and_the_zero_is_the_fermi_level() -> None:
     levels = np.concatenate([_free_electrons(12), _free_electrons(12) + 12.0])
     flat = levels.reshape(2, -1, 1)
@@ -85,3 +106,5 @@ def test_levels_that_do_not_fit_are_refused() -> None:
         smeared_dos(np.zeros((3, 2)), np.ones(3), 0.0, grid, 0.1)
     with pytest.raises(InputRejected):
         tetrahedron_dos(np.zeros((1, 3, 2)), np.eye(3), 0.0, grid)
+    with pytest.raises(InputRejected, match="equal steps"):
+        tetrahedron_dos(np.zeros((1, 2, 2, 2, 1)), np.eye(3), 0.0, np.array([0.0, 1.0, 3.0]))

@@ -105,7 +105,7 @@ def test_waiting_for_a_worker_has_the_deadline_too() -> None:
     pool = WorkerPool(1, 60.0, FUNCTIONS)
 
     def occupy() -> None:
-        with pytest.raises(WorkerDied):
+        with pytest.raises(ShuttingDown):
             pool.run(REJECT, {"field": "x", "after_s": 600}, 60)
 
     busy = threading.Thread(target=occupy)

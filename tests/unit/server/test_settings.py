@@ -103,3 +103,58 @@ def test_every_key_has_a_value(tmp_path: Path) -> None:
     settings = load(tmp_path)
     for key in KEYS:
         value_of(settings, key)
+
+
+def test_providers_of_structures(tmp_path: Path) -> None:
+    text = """[materials]
+offline = true
+folders = ["~/mine", "/data"]
+mp_api_key = "from the file"
+[materials.optimade]
+cod = "https://example.org/optimade"
+off = ""
+"""
+    settings = load(tmp_path, text)
+    assert settings.materials.offline
+    assert settings.materials.folders[1] == "/data"
+    assert not settings.materials.folders[0].startswith("~")
+    assert settings.materials.optimade == {"cod": "https://example.org/optimade", "off": ""}
+    assert settings.mp_api_key == "from the file"
+    assert value_of(settings, "materials.mp_api_key") == "set"
+    assert "from the file" not in repr(settings)
+    assert "from the file" not in repr(settings.materials)
+    env = {
+        "MP_API_KEY": "of the environment",
+        "CRYSTALMATH_MATERIALS_OPTIMADE": "a=http://localhost:1 b=https://b.org/x",
+        "CRYSTALMATH_MATERIALS_FOLDERS": "/a:/b",
+        "CRYSTALMATH_MATERIALS_OFFLINE": "false",
+    }
+    settings = load(tmp_path, text, env=env)
+    assert settings.mp_api_key == "of the environment"
+    assert settings.materials.optimade == {"a": "http://localhost:1", "b": "https://b.org/x"}
+    assert settings.materials.folders == ("/a", "/b")
+    assert not settings.materials.offline
+    assert value_of(load(tmp_path, ""), "materials.mp_api_key") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[materials]\nfolders = ['mine']\n",
+        "[materials]\nfolders = 'mine'\n",
+        "[materials]\noffline = 1\n",
+        "[materials]\noptimade = ['https://example.org']\n",
+        "[materials]\noptimade = { embedded = 'https://example.org' }\n",
+        "[materials]\noptimade = { Cod = 'https://example.org' }\n",
+        "[materials]\noptimade = { cod = 'example.org' }\n",
+        "[materials]\noptimade = { cod = 'https://me:secret@example.org' }\n",
+        "[materials]\nmp_url = 'ftp://example.org'\n",
+        "[materials]\nmp_url = 'http://example.org:99999'\n",
+        "[materials]\nmp_api_key = 12345\n",
+    ],
+)
+def test_wrong_providers_are_refused_with_their_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="line 2") as caught:
+        load(tmp_path, text)
+    assert "12345" not in caught.value.message
+    assert "secret" not in caught.value.message

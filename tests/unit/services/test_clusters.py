@@ -149,6 +149,7 @@ def test_update_keeps_what_is_left_out_and_null_clears(service: ClustersService)
         ({"setup_commands": ["a\nb"]}, "setup_commands"),
         ({"password": "secret"}, "password"),
         ({"name": "7"}, "name"),
+        ({"name": " Local "}, "name"),
     ],
 )
 def test_what_is_wrong_is_refused_at_its_field(fields: dict[str, Any], at: str) -> None:

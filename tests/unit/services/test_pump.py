@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crystalmath.contract.jobs import CancelJobsParams, DeleteParams
+from crystalmath.errors import ShuttingDown
 from crystalmath.services import job_directory, pump
 from crystalmath.services.ports import EndReceipt, Observation, Progress, Verdict
 from crystalmath.services.ports_store import Move
@@ -35,6 +36,25 @@ def test_a_job_goes_through_every_state_to_completed(bench: Bench) -> None:
     assert (row["started_at"], row["finished_at"]) == (100.0, 103.5)
     assert row["energy_per_atom_ev"] == pytest.approx(-0.5)
     assert [launch.key for launch in bench.runner.launched] == [bench.key(job)]
+
+
+def test_a_step_that_the_end_of_the_daemon_breaks_off_leaves_no_trouble(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bench.submit()
+    bench.pump.turn()
+    bench.runner.end(bench.key(job))
+
+    def stopping(*_: object) -> Verdict:
+        raise ShuttingDown("The daemon is stopping.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(bench.code, "judge", stopping)
+        bench.pump.turn()
+    row = bench.store.row(job)
+    assert (row["state"], row["tries"], row["attention"]) == ("FINISHED", 0, None)
+    bench.pump.turn()
+    assert bench.state(job) == "COMPLETED"
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """Elastic constants from strains and stresses.
 
-Stress = residual stress + C · strain, by least squares over those constants alone that the symmetry
-leaves free. Our own, since the strains are reduced by symmetry and each constant comes with its
-uncertainty; the tests hold it against pymatgen.
+Stress = residual stress + C · strain + what is quadratic along each strain, by least squares over
+those constants alone that the symmetry leaves free. Our own, since the strains are reduced by
+symmetry and each constant comes with its uncertainty; the tests hold it against pymatgen.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from crystalmath.analysis.elastic.data import with_images
 from crystalmath.analysis.elastic.invariants import free_stiffness, free_stress
 from crystalmath.analysis.elastic.strains import Strain, second_piola_kirchhoff
 from crystalmath.analysis.elastic.voigt import stress_vector, turned_stiffness
@@ -81,7 +82,7 @@ def fit_elastic(
     Raises
     ------
     InputRejected
-        As many stresses as strains are needed.
+        There are no strains, or not as many stresses.
     BadResult
         A stress is not finite.
     Underdetermined
@@ -91,38 +92,36 @@ def fit_elastic(
     pulled = _pulled_back(strains, stresses_ev_per_angstrom3)
     turns = on_cartesian(rotations_of(crystal, symprec_angstrom), crystal.cell)
     stiffness, stress = free_stiffness(turns), free_stress(turns)
-    columns = [np.ravel([c @ strain.strain for strain in strains]) for c in stiffness]
-    columns += [np.tile(s, len(strains)) for s in stress]
-    design = np.array(columns).T
-    if not strains or np.linalg.matrix_rank(design, tol=1e-6) < design.shape[1]:
+    if not strains:
+        raise InputRejected("there are no strains", field="strains")
+    data = with_images([strain.strain for strain in strains], pulled, turns)
+    design = data.design(stiffness, stress)
+    count = len(stiffness)
+    if np.linalg.matrix_rank(design, tol=1e-6) < count + len(stress):
         raise Underdetermined(
-            f"{len(strains)} strained cells do not determine the {len(stiffness)} elastic "
-            "constants that the symmetry leaves free",
+            f"{len(strains)} strained cells do not determine the {count} elastic constants that "
+            "the symmetry leaves free",
             hint="compute all strains of the set; one that failed may be needed",
         )
-    found, _, _, _ = np.linalg.lstsq(design, pulled, rcond=None)
-    residuals = pulled - design @ found
-    covariance = _covariance(design, residuals)
-    count = len(stiffness)
+    found, residuals, covariance = data.solve(design)
     symmetry = find_symmetry(crystal, symprec_angstrom)
-    as_calculated = np.tensordot(found[:count], stiffness, axes=1)
     basis = np.array([turned_stiffness(c, symmetry.rotation) for c in stiffness])
-    residual = found[count:] @ stress
+    residual = found[count : count + len(stress)] @ stress
     variance = np.einsum("aij,ab,bij->ij", basis, covariance[:count, :count], basis)
     return ElasticConstants(
         stiffness_gpa=np.tensordot(found[:count], basis, axes=1),
         errors_gpa=np.sqrt(np.maximum(variance, 0.0)),
-        stiffness_as_calculated_gpa=as_calculated,
+        stiffness_as_calculated_gpa=np.tensordot(found[:count], stiffness, axes=1),
         free=count,
         residual_stress_gpa=residual,
         rms_gpa=float(np.sqrt(np.mean(residuals**2))),
         space_group=symmetry.number,
-        flags=_doubts(residuals, pulled, residual),
+        flags=_doubts(residuals, pulled, residual, data.one_sided),
     )
 
 
 def _pulled_back(strains: Sequence[Strain], stresses: Sequence[Floats]) -> Floats:
-    """Second Piola–Kirchhoff stresses in GPa, all components in one row."""
+    """Second Piola–Kirchhoff stresses in GPa, shape (n, 6)."""
     if len(strains) != len(stresses):
         raise InputRejected(
             f"there are {len(strains)} strains and {len(stresses)} stresses", field="stresses"
@@ -133,23 +132,27 @@ def _pulled_back(strains: Sequence[Strain], stresses: Sequence[Floats]) -> Float
         if cauchy.shape != (3, 3) or not np.isfinite(cauchy).all():
             raise BadResult(f"the stress of the cell {strain.name} is not a finite 3 × 3 tensor")
         rows.append(stress_vector(second_piola_kirchhoff(cauchy, strain.deformation)))
-    return np.ravel(rows) * EV_PER_ANGSTROM3_GPA
+    return np.reshape(rows, (-1, 6)) * EV_PER_ANGSTROM3_GPA
 
 
-def _covariance(design: Floats, residuals: Floats) -> Floats:
-    spare = max(1, design.shape[0] - design.shape[1])
-    scale = float(residuals @ residuals) / spare
-    return np.asarray(scale * np.linalg.inv(design.T @ design), dtype=np.float64)
-
-
-def _doubts(residuals: Floats, stresses: Floats, residual_stress: Floats) -> tuple[Flag, ...]:
+def _doubts(
+    residuals: Floats, stresses: Floats, residual_stress: Floats, one_sided: bool
+) -> tuple[Flag, ...]:
     flags = []
     largest = float(np.abs(stresses).max())
+    if one_sided:
+        flags.append(
+            Flag(
+                "one_sided",
+                "a strain was computed with one sign alone: what is quadratic in it counts as "
+                "elastic constant",
+            )
+        )
     if float(np.abs(residuals).max()) > _NOT_LINEAR * largest:
         flags.append(
             Flag(
                 "not_linear",
-                f"a stress is {np.abs(residuals).max():.2g} GPa off a straight line, of "
+                f"a stress is {np.abs(residuals).max():.2g} GPa off a smooth curve, of "
                 f"{largest:.2g} GPa: the strains are too large, or a cell relaxed to another state",
             )
         )

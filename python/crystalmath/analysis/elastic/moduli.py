@@ -90,7 +90,7 @@ def stability(stiffness_gpa: Floats) -> Stability:
     """
     factor = np.array([1, 1, 1, *[np.sqrt(2)] * 3])
     eigenvalues = np.linalg.eigvalsh(stiffness_gpa * np.outer(factor, factor))
-    return Stability(eigenvalues, _cubic_conditions(stiffness_gpa))
+    return Stability(np.asarray(eigenvalues, dtype=np.float64), _cubic_conditions(stiffness_gpa))
 
 
 def moduli(stiffness_gpa: Floats) -> Moduli:
@@ -108,7 +108,7 @@ def moduli(stiffness_gpa: Floats) -> Moduli:
             f"{judged.eigenvalues_gpa[0]:.3g} GPa), so it has no moduli",
             hint="relax it further, or look for the phase it wants to become",
         )
-    c, s = stiffness_gpa, np.linalg.inv(stiffness_gpa)
+    c, s = stiffness_gpa, np.asarray(np.linalg.inv(stiffness_gpa), dtype=np.float64)
     bulk_voigt, shear_voigt = _voigt(c)
     bulk_reuss = 1 / float(s[:3, :3].sum())
     diagonal, beside, shear = _parts(s)

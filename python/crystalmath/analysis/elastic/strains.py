@@ -1,7 +1,7 @@
 """The strained cells of a measurement: as few as the symmetry of the crystal allows.
 
-Six strains, one for each component, each with four sizes. Of strains that a rotation of the crystal
-carries into each other one is enough.
+Each component is strained with four sizes. Of strains that a rotation of the crystal carries into
+each other one is enough, and components that add nothing to the constants are left out.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from crystalmath.analysis.elastic.invariants import free_stiffness
 from crystalmath.analysis.elastic.voigt import strain_tensor, strain_vector
 from crystalmath.analysis.point_group import on_cartesian, periodic, rotations_of
 from crystalmath.errors import InputRejected
@@ -18,7 +19,7 @@ from crystalmath.structures.structure import Floats, Structure
 from crystalmath.structures.symmetry.crystal import SYMPREC_A
 
 SIZES: Final = (-0.01, -0.005, 0.005, 0.01)
-"""Of the tensor components: ± 0.5 and ± 1 %."""
+"""Of the components in Voigt's notation, so shear is counted double: ± 0.5 and ± 1 %."""
 _SAME: Final = 1e-6
 
 
@@ -59,7 +60,7 @@ def strains_of(
     Parameters
     ----------
     sizes
-        Of the tensor components; both signs, so that what is quadratic cancels.
+        Of the Voigt components; both signs, so that what is quadratic cancels.
 
     Raises
     ------
@@ -68,17 +69,22 @@ def strains_of(
     _check_sizes(sizes)
     crystal = periodic(structure, "elastic constants")
     turns = on_cartesian(rotations_of(crystal, symprec_angstrom), crystal.cell)
+    stiffness = free_stiffness(turns)
     chosen: list[Strain] = []
+    rows: Floats = np.empty((0, len(stiffness)))
     seen: list[Floats] = []
     for component, label in enumerate(("xx", "yy", "zz", "yz", "xz", "xy")):
+        unit = np.eye(6)[component]
+        gained = np.concatenate([rows, (stiffness @ unit).T])
+        if np.linalg.matrix_rank(gained, tol=_SAME) == np.linalg.matrix_rank(rows, tol=_SAME):
+            continue
+        rows = gained
         for size in sizes:
-            vector = np.zeros(6)
-            vector[component] = size if component < 3 else 2 * size
-            tensor = strain_tensor(vector)
-            if any(np.abs(tensor - known).max() < _SAME for known in seen):
+            tensor = strain_tensor(size * unit)
+            if any(np.abs(tensor - image).max() < _SAME for image in seen):
                 continue
             seen += [turn @ tensor @ turn.T for turn in turns]
-            chosen.append(Strain(f"{label} {100 * size:+g} %", vector, _deformation(tensor)))
+            chosen.append(Strain(f"{label} {100 * size:+g} %", size * unit, _deformation(tensor)))
     return chosen
 
 

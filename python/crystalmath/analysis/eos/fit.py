@@ -145,8 +145,9 @@ def _birch_in_closed_form(volumes: Floats, energies: Floats) -> tuple[float, flo
     u = volumes ** (-2 / 3)
     cubic = np.polynomial.Polynomial.fit(u, energies, 3)
     slope, bend = cubic.deriv(), cubic.deriv(2)
-    roots = slope.roots()
-    minima = [r.real for r in roots if abs(r.imag) < 1e-12 and r.real > 0 and bend(r.real) > 0]
+    roots = np.asarray(slope.roots(), dtype=complex)
+    real = [float(root.real) for root in roots if abs(root.imag) < 1e-12]
+    minima = [root for root in real if root > 0 and float(bend(root)) > 0]
     if not minima:
         raise NotBracketed(
             "the energies have no minimum: no curve with a positive bulk modulus fits them",

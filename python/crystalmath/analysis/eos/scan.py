@@ -18,7 +18,8 @@ USUAL_POINTS: Final = 7
 USUAL_RANGE: Final = 0.06
 """Of the volume, to each side: ± 2 % of a length."""
 WIDEST_RANGE: Final = 0.10
-"""Beyond it, third order is not enough: EMT copper at ± 12 % loses 3 % of its bulk modulus."""
+"""Of the volume. Beyond it third order is not enough: EMT copper at ± 12 % of a length loses 3 % of
+its bulk modulus."""
 
 
 def scan_volumes(volume_angstrom3: float, points: int = 9, reach: float = USUAL_RANGE) -> Floats:

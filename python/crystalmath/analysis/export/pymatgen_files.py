@@ -20,9 +20,9 @@ def structure_json(structure: Structure) -> str:
 
 def elastic_json(found: ElasticConstants) -> str:
     """An ``ElasticTensor``, GPa, in the axes of the standard cell."""
-    from pymatgen.analysis.elasticity import ElasticTensor
+    from pymatgen.analysis.elasticity.elastic import ElasticTensor
 
-    return _text(ElasticTensor.from_voigt(found.stiffness_gpa))
+    return _text(ElasticTensor.from_voigt(found.stiffness_gpa).as_dict())
 
 
 def phonon_bands_json(bands: PhononBands) -> str:
@@ -52,7 +52,7 @@ def phonon_dos_json(dos: PhononDos) -> str:
 
 
 def _structure(structure: Structure) -> Any:
-    from pymatgen.core import Structure as PymatgenStructure
+    from pymatgen.core.structure import Structure as PymatgenStructure
 
     return PymatgenStructure(
         structure.cell, structure.symbols, structure.positions, coords_are_cartesian=True

@@ -170,7 +170,7 @@ def primitive_matrix(structure: Structure, symprec_angstrom: float = SYMPREC_A) 
         raise no_symmetry(symprec_angstrom)
     matrix = np.linalg.solve(structure.cell.T, np.asarray(found[0]).T)
     cells = round(1 / abs(float(np.linalg.det(matrix))))
-    return np.asarray(np.rint(matrix * cells) / cells, dtype=np.float64)
+    return np.ascontiguousarray(np.rint(matrix * cells) / cells, dtype=np.float64)
 
 
 def _kinds(structure: Structure) -> list[int]:

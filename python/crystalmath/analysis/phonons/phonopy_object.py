@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
+import copy
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from crystalmath.structures.structure import Structure
 
 if TYPE_CHECKING:
     from crystalmath.analysis.phonons.displacements import DisplacementPlan
 
 
 def phonopy_of(plan: DisplacementPlan) -> Any:
-    """Make the phonopy object of a plan, without forces.
+    """The phonopy object of a plan, without forces; the caller's own.
 
-    Its default primitive cell differs between versions, so the matrix is always given.
+    Its default primitive cell differs between versions, so the matrix is always given. Finding the
+    symmetry of a supercell takes seconds, so what was found for the last plans is kept.
     """
-    from phonopy import Phonopy
-
-    return Phonopy(
-        atoms_of(plan.structure),
-        supercell_matrix=np.diag(plan.sizes),
-        primitive_matrix=plan.primitive_matrix,
-        symprec=plan.symprec_angstrom,
-        log_level=0,
+    structure = plan.structure
+    moments = structure.sites.moments
+    found = _built(
+        tuple(structure.symbols),
+        structure.cell.tobytes(),
+        structure.positions.tobytes(),
+        tuple(m or 0.0 for m in moments) if moments and any(moments) else None,
+        plan.sizes,
+        plan.primitive_matrix.tobytes(),
+        plan.symprec_angstrom,
     )
+    return copy.copy(found)  # what is set later, forces and what follows, is not shared
 
 
-def atoms_of(structure: Structure) -> Any:
-    """A structure as phonopy takes it, with natural masses."""
+@lru_cache(maxsize=2)
+def _built(  # noqa: PLR0917 - the arguments are the key
+    symbols: tuple[str, ...],
+    cell: bytes,
+    positions: bytes,
+    moments: tuple[float, ...] | None,
+    sizes: tuple[int, int, int],
+    primitive_matrix: bytes,
+    symprec: float,
+) -> Any:
+    from phonopy import Phonopy
     from phonopy.structure.atoms import PhonopyAtoms
 
-    moments = structure.sites.moments
-    return PhonopyAtoms(
-        symbols=structure.symbols,
-        cell=structure.cell,
-        positions=structure.positions,
-        magnetic_moments=[m or 0.0 for m in moments] if moments and any(moments) else None,
+    atoms = PhonopyAtoms(
+        symbols=symbols,
+        cell=np.frombuffer(cell).reshape(3, 3),
+        positions=np.frombuffer(positions).reshape(-1, 3),
+        magnetic_moments=moments,
+    )
+    return Phonopy(
+        atoms,
+        supercell_matrix=np.diag(sizes),
+        primitive_matrix=np.frombuffer(primitive_matrix).reshape(3, 3),
+        symprec=symprec,
+        log_level=0,
     )

@@ -10,7 +10,9 @@ import numpy as np
 
 from crystalmath.analysis.bands.path import BandPath, SampledPath, band_path, in_cell, sampled
 from crystalmath.analysis.flags import Flag
+from crystalmath.analysis.mesh import breaking_rotation
 from crystalmath.analysis.phonons.model import PhononModel
+from crystalmath.analysis.point_group import on_reciprocal
 from crystalmath.errors import InputRejected
 from crystalmath.structures.structure import Floats
 
@@ -131,7 +133,9 @@ def thermodynamics(
 ) -> Thermodynamics:
     """Free energy, entropy and heat capacity.
 
-    Imaginary modes and the three acoustic ones at Γ are left out; imaginary ones are flagged.
+    The mesh lies half a step beside Γ where that keeps the symmetry, since the acoustic modes of Γ
+    have no place in these sums: where Γ is a point they are left out. Imaginary modes are left
+    out, too, and flagged.
 
     Parameters
     ----------
@@ -142,7 +146,7 @@ def thermodynamics(
     if temperatures.size == 0 or not (np.isfinite(temperatures) & (temperatures >= 0)).all():
         raise InputRejected("temperatures must be 0 K or more", field="temperatures_k")
     sizes = _sizes(mesh)
-    on_mesh = model.phonopy.run_mesh(sizes, is_gamma_center=True)
+    on_mesh = model.phonopy.run_mesh(sizes, is_gamma_center=not _may_be_shifted(model, sizes))
     found = model.phonopy.run_thermal_properties(
         temperatures=temperatures, cutoff_frequency=0.0, exclude_gamma_acoustic=True
     )
@@ -170,6 +174,13 @@ def thermodynamics(
         excluded,
         (*model.flags, *flags),
     )
+
+
+def _may_be_shifted(model: PhononModel, sizes: tuple[int, int, int]) -> bool:
+    """Whether a mesh beside Γ has the symmetry: phonopy shifts along axes of an even number."""
+    rotations = np.asarray(model.phonopy.primitive_symmetry.pointgroup_operations, dtype=np.int64)
+    shift = [1 - size % 2 for size in sizes]
+    return breaking_rotation(sizes, on_reciprocal(rotations), shift) is None
 
 
 def unstable(frequencies_thz: Floats, where: str) -> tuple[Flag, ...]:

@@ -38,8 +38,7 @@ def picture(plot: Plot, image: Format) -> bytes:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    fixed = {"svg.hashsalt": "crystalmath", "svg.fonttype": "path"}
-    with mpl.rc_context(fixed):
+    with mpl.rc_context({"svg.hashsalt": "crystalmath", "svg.fonttype": "path"}):
         figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
         axes = figure.add_subplot()
         _draw(axes, plot)

@@ -13,7 +13,7 @@ from typing import Any
 
 from crystalmath.codes.crystal import foreign
 from crystalmath.codes.crystal.options import TASKS, CrystalOptions
-from crystalmath.codes.crystal.output.files import Follower, load_run
+from crystalmath.codes.crystal.output.files import Follower
 from crystalmath.codes.crystal.output.geometries import formula_of
 from crystalmath.codes.crystal.output.properties import curves_beside, curves_document
 from crystalmath.codes.crystal.output.results import kind_of
@@ -22,7 +22,7 @@ from crystalmath.codes.crystal.output.series import progress_of, series_of
 from crystalmath.codes.crystal.output.verdict import judge_run
 from crystalmath.codes.crystal.run import prepare as preparing
 from crystalmath.codes.crystal.run import proceed
-from crystalmath.codes.crystal.run.places import find_output, said_by_script
+from crystalmath.codes.crystal.run.places import find_output, load_with_deck, said_by_script
 from crystalmath.codes.crystal.run.program import find_program, folders_of
 from crystalmath.codes.crystal.run.script import SERIAL
 from crystalmath.codes.options import describe_program
@@ -79,7 +79,7 @@ class CrystalAdapter:
     def judge(self, directory: Path, end: EndReceipt | None) -> Verdict:
         """Judge by the output and the exit code; normal termination is no proof."""
         output = find_output(directory)
-        run = Run() if output is None else load_run(output)
+        run = Run() if output is None else load_with_deck(output)
         place = directory if output is None else output.parent
         verdict = judge_run(run, end=end, directory=directory, place=place)
         said = dict.fromkeys((*verdict.warnings, *said_by_script(directory)))
@@ -102,7 +102,7 @@ class CrystalAdapter:
         output = foreign.find_output(path)
         if output is None:
             return None
-        run = load_run(output)
+        run = load_with_deck(output)
         verdict = judge_run(run, end=None, directory=None, alone=True)
         geometry = run.geometry
         return Reading(
@@ -121,7 +121,7 @@ class CrystalAdapter:
             There is nothing to go on from.
         """
         output = find_output(directory)
-        run = Run() if output is None else load_run(output)
+        run = Run() if output is None else load_with_deck(output)
         return proceed.proceed(directory, request, reason, run)
 
 

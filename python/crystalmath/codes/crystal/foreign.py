@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from crystalmath.codes.crystal.output.files import load_run, sniff
+from crystalmath.codes.crystal.output.files import sniff
 from crystalmath.codes.crystal.output.geometries import formula_of
 from crystalmath.codes.crystal.output.results import kind_of
+from crystalmath.codes.crystal.run.places import load_with_deck
 from crystalmath.codes.crystal.run.staging import (
     COLLECTED,
     ON_FAILURE,
@@ -48,7 +49,7 @@ def recognise(path: Path) -> Finished | None:
     output = find_output(path)
     if output is None:
         return None
-    run = load_run(output)
+    run = load_with_deck(output)
     task = kind_of(run)
     deck = _deck_of(output, properties=task == "properties")
     warnings: list[str] = []

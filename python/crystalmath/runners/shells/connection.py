@@ -15,7 +15,7 @@ from crystalmath.runners.shells.answers import Answers
 from crystalmath.runners.shells.authentication import ANSWER_S, AUTH_S, LoggedIn, Login
 from crystalmath.runners.shells.host_keys import HostKeyOffer, HostKeys
 from crystalmath.runners.shells.hosts import Hop, Route
-from crystalmath.runners.shells.sockets import CONNECT_S, Wire, open_wire
+from crystalmath.runners.shells.sockets import CONNECT_S, Tunnel, Wire, open_wire
 from crystalmath.services.ports_shell import Ask
 
 if TYPE_CHECKING:
@@ -280,12 +280,12 @@ class _Making:
             return self._wire.sock
         through = self._transports[-1]
         try:
-            return through.open_channel(
+            return Tunnel(through.open_channel(
                 "direct-tcpip",
                 (hop.host, hop.port),
                 ("127.0.0.1", 0),
                 timeout=self._left(CONNECT_S),
-            )
+            ))  # fmt: skip
         except (paramiko.SSHException, EOFError, OSError) as err:
             by = self._opened.logged_in[-1].host if self._opened.logged_in else "the jump host"
             code = err.code if isinstance(err, paramiko.ChannelException) else None

@@ -71,8 +71,15 @@ class FramedShell(ABC):
     def _choose(self, sizes: Sequence[int]) -> Ways:
         """How files of these sizes are moved."""
 
-    def run(self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB) -> Ran:
+    def run(
+        self, script: str, *, deadline_s: float, cap_bytes: int = 8 * MIB, setup: bool = True
+    ) -> Ran:
         """Run a POSIX sh script; its standard input is empty.
+
+        Parameters
+        ----------
+        setup
+            Run ``setup_commands`` before it.
 
         Raises
         ------
@@ -80,7 +87,7 @@ class FramedShell(ABC):
             A line of ``setup_commands`` ends the shell; the script was not begun.
         """
         until = time.monotonic() + deadline_s
-        ran = self._run(script, until, cap_bytes, self._setup)
+        ran = self._run(script, until, cap_bytes, self._setup if setup else ())
         if ran.ended_in_setup:
             raise self._setup_failed(min(until, time.monotonic() + _DIAGNOSIS_S))
         return ran

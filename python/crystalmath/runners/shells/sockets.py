@@ -7,10 +7,13 @@ import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crystalmath.errors import Unreachable
 from crystalmath.runners.shells.hosts import Hop
+
+if TYPE_CHECKING:
+    from paramiko import Channel
 
 CONNECT_S: Final = 15.0
 _DEAD_PEER_S: Final = 30
@@ -40,6 +43,29 @@ class Wire:
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
+
+
+class Tunnel:
+    """A channel through one connection, as the socket of the next one.
+
+    Everything is the channel's own but its end: a channel says there that it is closed, which
+    raises when the connection below is dead, and then whoever waits for the connection above is
+    never told that it is over.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def __getattr__(self, name: str) -> object:
+        """Return what the channel has."""
+        return getattr(self._channel, name)
+
+    def close(self) -> None:
+        """Close; a dead connection below is none of ours."""
+        from paramiko import SSHException
+
+        with suppress(OSError, EOFError, SSHException):
+            self._channel.close()
 
 
 def open_wire(hop: Hop, until: float, now: Callable[[], float]) -> Wire:

@@ -20,12 +20,12 @@ from crystalmath.contract.clusters import (
     Problem,
     ScratchView,
 )
-from crystalmath.errors import SshError
+from crystalmath.errors import SetupFailed, SshError
 from crystalmath.runners.remote.host import expandable
 from crystalmath.runners.slurm.survey import parts_of, scheduler_of, survey_script
 from crystalmath.runners.slurm.values import parse_count, parse_duration_s
 from crystalmath.services.ports_cluster import ClusterRecord
-from crystalmath.services.ports_shell import Shell, ShellFacts
+from crystalmath.services.ports_shell import Ran, Shell, ShellFacts
 
 _SEP: Final = "\x1f"
 _PROGRAMS: Final[Mapping[str, str]] = {"espresso": "pw.x"}
@@ -58,27 +58,40 @@ class Examination:
             shell = self.open_shell(record, by_user=True)
             facts = shell.probe(deadline_s=_left_s(until))
             left_s = _left_s(until)
-            ran = shell.run(_script(record), deadline_s=left_s)
+            ran, wrong = _look(shell, record, left_s)
         except SshError as error:
             problem = Problem(what=error.message, hint=error.hint)
             return found.model_copy(update={"problems": [*found.problems, problem]})
         parts = parts_of(ran.out_text())
         problems = [] if ran.complete and ran.rc is not None else [_cut(left_s)]
-        problems += _noticed(record, facts, parts)
+        if wrong is None:
+            problems += _noticed(record, facts, parts)
+        else:
+            problems += [Problem(what=wrong.message, hint=wrong.hint), *_of_scratch(record, parts)]
+        is_asked = wrong is None and record.kind == "slurm"
         return found.model_copy(
             update={
                 "shell": facts.shell,
                 "user": facts.user,
                 "noise": list(dict.fromkeys([*found.noise, *facts.noise])),
-                "scheduler": scheduler_of(parts) if record.kind == "slurm" else None,
+                "scheduler": scheduler_of(parts) if is_asked else None,
                 "partitions": _partitions(parts.get("partitions", [])),
                 "scratch": _scratch(parts),
-                "codes": _codes(record, parts),
+                "codes": _codes(record, parts) if wrong is None else [],
                 "clock_offset_s": round(facts.clock_offset_s, 3),
                 "latency_ms": round(facts.latency_ms, 3),
                 "problems": [*found.problems, *problems],
             }
         )
+
+
+def _look(shell: Shell, record: ClusterRecord, deadline_s: float) -> tuple[Ran, SetupFailed | None]:
+    """Ask everything; where a setup line ends the shell, what can be seen without those lines."""
+    until = time.monotonic() + deadline_s
+    try:
+        return shell.run(_script(record), deadline_s=deadline_s), None
+    except SetupFailed as error:
+        return shell.run(_scratch_script(record), deadline_s=_left_s(until), setup=False), error
 
 
 def _left_s(until: float) -> float:
@@ -94,17 +107,21 @@ def _script(record: ClusterRecord) -> str:
     )
     return f"""export LC_ALL=C.UTF-8
 {survey_script(record.slurm_cluster)}echo '==partitions'; sinfo {cluster}-h -o '{form}' 2>/dev/null
-echo '==scratch'
+{_scratch_script(record)}
+echo '==codes'
+{programs}
+true"""
+
+
+def _scratch_script(record: ClusterRecord) -> str:
+    return f"""echo '==scratch'
 d={expandable(record.remote_workdir)}
 printf '%s\\n' "$d"
 e=$d; while [ ! -d "$e" ] && [ "$e" != / ]; do e=$(dirname "$e"); done
 f="$e/.cm-test.$$"
 if (echo x > "$f") 2>/dev/null && [ "$(cat "$f")" = x ] && rm -f "$f"; then w=yes; else w=no; fi
 echo $w
-df -Pk "$e" 2>/dev/null | awk 'NR==2 {{print $4}}'
-echo '==codes'
-{programs}
-true"""
+df -Pk "$e" 2>/dev/null | awk 'NR==2 {{print $4}}'"""
 
 
 def _partitions(lines: Sequence[str]) -> list[PartitionView]:
@@ -159,7 +176,7 @@ def _noticed(
     record: ClusterRecord, facts: ShellFacts, parts: Mapping[str, Sequence[str]]
 ) -> list[Problem]:
     problems = []
-    scheduler, scratch = scheduler_of(parts), _scratch(parts)
+    scheduler = scheduler_of(parts)
     is_slurm = record.kind == "slurm"
     if is_slurm and scheduler.name is None:
         hint = "is it the login node? does `setup_commands` need a `module load slurm`?"
@@ -167,11 +184,7 @@ def _noticed(
     elif is_slurm and not scheduler.accounting:
         hint = "ends are then known from squeue and from what jobs leave; nothing is lost"
         problems.append(Problem(what="the accounting (sacct) does not answer", hint=hint))
-    if not scratch.writable:
-        what = f"nothing can be written in {scratch.path or record.remote_workdir}"
-        problems.append(Problem(what=what, hint="give another `remote_workdir`"))
-    elif scratch.free_bytes is not None and scratch.free_bytes < _LEAST_FREE_BYTES:
-        problems.append(Problem(what=f"less than 1 GiB is free in {scratch.path}"))
+    problems += _of_scratch(record, parts)
     names = {one.name for one in _partitions(parts.get("partitions", []))}
     if record.queue_name and names and record.queue_name not in names:
         hint = f"there are: {', '.join(sorted(names))}"
@@ -184,6 +197,16 @@ def _noticed(
         what = f"its clock differs from this machine's by {facts.clock_offset_s:.0f} s"
         problems.append(Problem(what=what, hint="times are converted; still, tell the site"))
     return problems
+
+
+def _of_scratch(record: ClusterRecord, parts: Mapping[str, Sequence[str]]) -> list[Problem]:
+    scratch = _scratch(parts)
+    if not scratch.writable:
+        what = f"nothing can be written in {scratch.path or record.remote_workdir}"
+        return [Problem(what=what, hint="give another `remote_workdir`")]
+    if scratch.free_bytes is not None and scratch.free_bytes < _LEAST_FREE_BYTES:
+        return [Problem(what=f"less than 1 GiB is free in {scratch.path}")]
+    return []
 
 
 def _cut(left_s: float) -> Problem:

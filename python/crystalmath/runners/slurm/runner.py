@@ -41,24 +41,6 @@ from crystalmath.services.ports_shell import MIB, Ran
 from crystalmath.services.ports_tasks import FOLDER, Used
 
 SUBMIT_S: Final = 180.0
-_ASKED: Final = (
-    "nodes",
-    "ntasks",
-    "ntasks_per_node",
-    "array",
-    "cpus_per_task",
-    "memory_mib",
-    "memory_per_cpu_mib",
-    "walltime_s",
-    "partition",
-    "account",
-    "qos",
-    "constraint",
-    "gpus",
-    "exclusive",
-    "begin",
-    "extra",
-)
 _QUEUE_CAP: Final = 32 * MIB
 _CLEAN: Final = """for cm_v in $(env | sed -n 's/^\\([A-Z_0-9]*\\)=.*/\\1/p'); do
   case $cm_v in SLURM_CONF) ;; SQUEUE_*|SACCT_*|SINFO_*|SBATCH_*|SCANCEL_*|SLURM_*) unset "$cm_v" ;;
@@ -77,13 +59,8 @@ class SlurmRunner(RemoteHost):
     def render(self, work: Work, directory: str) -> str:
         """See ``ClusterRunner.render``."""
         record = self._record
-        asked = {name: work.resources.get(name) for name in _ASKED}
-        given = {name: value for name, value in asked.items() if value is not None}
-        defaults = {"partition": record.queue_name, "account": record.account, "qos": record.qos}
-        given = {name: value for name, value in defaults.items() if value is not None} | given
-        given["extra"] = tuple(given.get("extra") or ())
         return script.render_script(
-            script.Request(**given),
+            script.request_of(record, work.resources),
             script.Work(
                 uuid=work.uuid,
                 title=work.name,

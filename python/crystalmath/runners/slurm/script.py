@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from crystalmath.domain.resources import check_begin
 from crystalmath.domain.task_list import parse_array
 from crystalmath.errors import InvalidParams
 from crystalmath.services.cluster_key import job_key
-from crystalmath.services.ports_cluster import LAUNCHER_VARIABLE
+from crystalmath.services.ports_cluster import LAUNCHER_VARIABLE, ClusterRecord
 from crystalmath.services.ports_tasks import FOLDER
 
 if TYPE_CHECKING:
@@ -37,6 +37,25 @@ _OURS: Final = (
     "--signal", "--requeue", "--no-requeue", "--open-mode",
 )  # fmt: skip
 """Options that ``extra`` may not set: the tracking of the job rests on them."""
+_ASKED: Final = (
+    "nodes",
+    "ntasks",
+    "ntasks_per_node",
+    "array",
+    "cpus_per_task",
+    "memory_mib",
+    "memory_per_cpu_mib",
+    "walltime_s",
+    "partition",
+    "account",
+    "qos",
+    "constraint",
+    "gpus",
+    "exclusive",
+    "begin",
+    "extra",
+)
+"""Fields of the resources that the scheduler is told."""
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$", re.ASCII)
 
 
@@ -112,7 +131,7 @@ def render_script(request: Request, work: Work) -> str:
     """
     environment = {"OMP_NUM_THREADS": str(request.cpus_per_task), **work.env}
     if work.starts_processes:
-        environment[LAUNCHER_VARIABLE] = launch_words(work, request)
+        environment[LAUNCHER_VARIABLE] = launch_words(work.launcher, request)
     text: str = _template().render(
         key=job_key(work.uuid),
         title=re.sub(r"[^\x20-\x7e]+", "?", work.title),
@@ -133,19 +152,34 @@ def render_script(request: Request, work: Work) -> str:
     return text
 
 
+def request_of(record: ClusterRecord | None, resources: Mapping[str, Any]) -> Request:
+    """What resources ask for, with the defaults of a cluster beneath."""
+    asked = {name: resources.get(name) for name in _ASKED}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if record is not None:
+        defaults = {"partition": record.queue_name, "account": record.account, "qos": record.qos}
+        given = {name: value for name, value in defaults.items() if value is not None} | given
+    given["extra"] = tuple(given.get("extra") or ())
+    return Request(**given)
+
+
 def options(request: Request, directory: str) -> list[str]:
     """Return the ``#SBATCH`` options, without the prefix."""
+    own = "" if request.array is None else f"/{FOLDER}/%a"
+    tracked = [f"--output={directory}{own}/scheduler.log", "--open-mode=append"]
+    return [*tracked, *_warning(request), *plain_options(request)]
+
+
+def plain_options(request: Request) -> list[str]:
+    """Return what is asked for alone, for a script that nothing follows."""
     if request.memory_mib is not None and request.memory_per_cpu_mib is not None:
         raise InvalidParams(
             "give memory per node or per core, not both", field="resources.memory_per_cpu_mib"
         )
-    own = "" if request.array is None else f"/{FOLDER}/%a"
     found = [
         f"--nodes={request.nodes}",
         f"--ntasks={request.ntasks}",
         f"--cpus-per-task={request.cpus_per_task}",
-        f"--output={directory}{own}/scheduler.log",
-        "--open-mode=append",
     ]
     if request.ntasks_per_node is not None:
         found.append(f"--ntasks-per-node={request.ntasks_per_node}")
@@ -173,9 +207,15 @@ def _memory(request: Request) -> list[str]:
 def _time(request: Request) -> list[str]:
     if request.walltime_s is None:
         return []
+    return [f"--time={render_walltime(request.walltime_s)}"]
+
+
+def _warning(request: Request) -> list[str]:
+    """The signal before the walltime, for the script that waits for it."""
+    if request.walltime_s is None:
+        return []
     lead_s = int(min(WARN_LEAD_S, request.walltime_s / 4))
-    warning = [f"--signal=B:USR1@{lead_s}"] if lead_s >= 1 else []
-    return [f"--time={render_walltime(request.walltime_s)}", *warning]
+    return [f"--signal=B:USR1@{lead_s}"] if lead_s >= 1 else []
 
 
 def _checked_by(request: Request) -> list[str]:
@@ -221,20 +261,20 @@ def render_walltime(walltime_s: float) -> str:
 
 def command_line(work: Work, request: Request) -> str:
     """The program as the shell is given it, under the launcher when there are several processes."""
-    words = "" if work.starts_processes else launch_words(work, request)
+    words = "" if work.starts_processes else launch_words(work.launcher, request)
     return f"{words} {shlex.join(work.argv)}".lstrip()
 
 
-def launch_words(work: Work, request: Request) -> str:
+def launch_words(launcher: str, request: Request) -> str:
     """What stands before a program of several processes; nothing for one."""
     if request.ntasks == 1 and request.nodes == 1:
         return ""
-    if work.launcher == "srun":
+    if launcher == "srun":
         # -n is repeated, since some sites set SLURM_NTASKS aside
         return f"srun --ntasks={request.ntasks} --cpus-per-task={request.cpus_per_task}"
-    if work.launcher == "mpirun":
+    if launcher == "mpirun":
         return f"mpirun -n {request.ntasks}"
-    return work.launcher.replace("{n}", str(request.ntasks))
+    return launcher.replace("{n}", str(request.ntasks))
 
 
 @cache

@@ -14,7 +14,7 @@ from crystalmath.errors import InputRejected
 from crystalmath.structures.checks import check_count
 from crystalmath.structures.formats.number import number
 from crystalmath.structures.species import element_of_number
-from crystalmath.structures.structure import Floats, Structure
+from crystalmath.structures.structure import Floats, Integers, Structure
 
 _READER: Final = "crystalmath gui 1"
 _NOT_PERIODIC_A: Final = 500.0
@@ -22,6 +22,10 @@ _SAME_A: Final = 0.01
 """Å: an image this close to a listed atom is that atom."""
 _APART_A: Final = 0.1
 """Å: an image nearer than this to an atom without being it fits no structure."""
+CENTRINGS: Final = "PABCFIR"
+"""In the order in which CRYSTAL numbers them, from 1."""
+_KINDS: Final = ((2, 1), (15, 2), (74, 3), (142, 4), (194, 5), (230, 6))
+"""Last number of the groups of a kind of lattice → CRYSTAL's number for it."""
 
 
 def read_gui(text: str, field: str) -> Structure:
@@ -94,6 +98,32 @@ def write_gui(
         lines.append(f"{atomic_number:5d}" + "".join(f"{value:20.12f}" for value in position))
     lines.append(f"{group:5d}{len(operators):5d}")
     return "\n".join(lines) + "\n"
+
+
+def kind_of_lattice(group: int) -> int:
+    """CRYSTAL's number for the kind of lattice of a space group: triclinic 1 to cubic 6."""
+    return next(kind for last, kind in _KINDS if group <= last)
+
+
+def cartesian_operators(
+    rotations: Integers, translations: Floats, cell: Floats
+) -> list[tuple[Floats, Floats]]:
+    """The operators that differ by more than a centring, Cartesian, Å.
+
+    Parameters
+    ----------
+    rotations, translations
+        On fractions of the conventional cell.
+    cell
+        Row vectors of that cell in Å.
+    """
+    found: dict[bytes, tuple[Floats, Floats]] = {}
+    back = np.linalg.inv(cell)
+    for rotation, translation in zip(rotations, translations, strict=True):
+        key = np.asarray(rotation, dtype=np.int64).tobytes()
+        if key not in found:
+            found[key] = (cell.T @ rotation @ back.T, translation @ cell)
+    return list(found.values())
 
 
 class _Lines:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bench.measure import Ledger, Target
-from bench.science import outputs
+from bench.science import answering, decks, outputs, search
 
 __all__ = ["run"]
 
 
 def run(ledger: Ledger, rounds: int) -> list[Target]:
     """Measure every part; returns the targets."""
-    return outputs.run(ledger, rounds)
+    parts = (decks, outputs, answering, search)
+    return [target for part in parts for target in part.run(ledger, rounds)]

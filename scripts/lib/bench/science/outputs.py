@@ -55,7 +55,7 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:
     seconds, peaks = [], []
     with tempfile.TemporaryDirectory(prefix="crystalmath-bench-") as folder:
         path = Path(folder) / "large.out"
-        _write(path)
+        write_large(path)
         for _ in range(rounds):
             cpu_s, peak_bytes = _read(path)
             seconds.append(cpu_s)
@@ -67,7 +67,8 @@ def run(ledger: Ledger, rounds: int) -> list[Target]:
     ]
 
 
-def _write(path: Path) -> None:
+def write_large(path: Path) -> None:
+    """Write an output of 100 MB, mostly tables."""
     block = _CYCLE + _ROW * 40
     with path.open("w", encoding="ascii") as stream:
         stream.write(_HEAD)

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::quoted;
 use crate::clusters::budget;
 use crate::rpc::types::ClusterView;
-use crate::screens::new_job::schema::{self, Kind};
+use crate::screens::new_job::schema::{self, Kind, quoted};
 use crate::widgets::input::TextLine;
 
 /// One field.

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Editor, quoted};
+use super::Editor;
 use crate::error::IpcError;
 use crate::rpc::types::ClusterView;
-use crate::screens::new_job::schema::words;
+use crate::screens::new_job::schema::{quoted, words};
 use crate::widgets::input::TextLine;
 
 fn write(editor: &mut Editor, key: &str, text: &str) {

@@ -3,22 +3,21 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::NewJob;
 use crate::screens::ViewCx;
+use crate::screens::new_job::files::Files;
 use crate::theme::Role;
 use crate::widgets::{scrollbar, text};
 
 /// The rows above the entries: what is typed, and the directory.
-pub(in super::super) const ABOVE: u16 = 2;
+pub(in crate::screens) const ABOVE: u16 = 2;
 
 /// The rows of entries.
-pub(in super::super) fn rows(area: Rect) -> usize {
+pub(in crate::screens) fn rows(area: Rect) -> usize {
     usize::from(area.height.saturating_sub(3)).max(1)
 }
 
-pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+pub(in crate::screens) fn draw(files: &Files, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     let theme = cx.theme;
-    let files = &job.files;
     let x = text::put(
         buf,
         (area.x, area.y),
@@ -52,7 +51,7 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
         height: area.height - 3,
         ..area
     };
-    entries(job, body, buf, cx);
+    entries(files, body, buf, cx);
     let last = area.bottom() - 1;
     let (words, role) = match &files.error {
         Some(error) => (format!("{} {error}", theme.glyphs().attention), Role::Bad),
@@ -71,9 +70,8 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
     );
 }
 
-fn entries(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
+fn entries(files: &Files, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     let theme = cx.theme;
-    let files = &job.files;
     let fitting = files.fitting();
     if fitting.is_empty() {
         let (words, role) = match &files.unlisted {

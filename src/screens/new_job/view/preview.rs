@@ -72,7 +72,7 @@ pub(super) fn draw(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) 
     let most = lines.len().saturating_sub(usize::from(area.height));
     let viewer = Viewer {
         count: lines.len(),
-        offset: job.preview_offset.min(most),
+        offset: job.plan_offset.min(most),
         left: 0,
         line: &line,
     };

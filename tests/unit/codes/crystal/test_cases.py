@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from soak import outputs
 from support.crystal import CASES, crystal
 
 _NOT_OF_THE_OUTPUT: Final = {
@@ -19,6 +20,10 @@ _ELSEWHERE: Final = {
     "input_bond_length_angstrom": ("geometry", "shortest_distance_angstrom"),
 }
 _FILES: Final = sorted(CASES.glob("*.expected.json")) if CASES.is_dir() else []
+
+SEED: Final = 20260106
+CUTS: Final = 12
+LARGE_BYTES: Final = 16 * 1024**2
 
 pytestmark = pytest.mark.skipif(not _FILES, reason="no folder of outputs (CRYSTALMATH_CASES)")
 
@@ -67,3 +72,23 @@ def test_a_real_output_gives_its_values_and_its_verdict(path: Path) -> None:
     assert verdict.reason == expected["reason"]
     for text in expected.get("warnings", []):
         assert any(text in warning for warning in verdict.warnings)
+
+
+@pytest.mark.parametrize("name", ["23_out_incomplete", "24_out_too_many_cycles"])
+def test_a_piece_of_an_output_has_its_status(name: str) -> None:
+    folder = CASES.parent / "structures"
+    expected = json.loads((folder / f"{name}.expected.json").read_text("utf-8"))["expected"]
+    reading = crystal().read(folder / f"{name}.out")
+    assert reading is not None
+    results = reading.verdict.results
+    assert results["status"] == expected["status"]
+    assert reading.verdict.reason == expected["reason"]
+    assert "final_energy_hartree" not in results
+    if "energy_hartree_unconverged" in expected:
+        assert results["scf"]["energy_hartree"] == expected["energy_hartree_unconverged"]
+
+
+def test_pieces_of_outputs_are_never_completed() -> None:
+    """A sample of what ``scripts/soak outputs`` does with every line."""
+    found = outputs.run(CUTS, SEED, print, size_bytes=LARGE_BYTES)
+    assert found.ok, "\n".join([found.facts, *found.problems[:10]])

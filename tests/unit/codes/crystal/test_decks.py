@@ -59,6 +59,33 @@ def test_silicon_stands_at_an_eighth(deck: Make) -> None:
 
 
 U, V = 0.3053, 0.2081
+W, X, C = 0.35216, 0.55624, 0.2578
+Places = list[tuple[float, float, float]]
+
+
+def rhombohedral(a: float, c: float) -> np.ndarray:
+    """The primitive cell of a hexagonal one, obverse."""
+    return np.array([[2, 1, 1], [-1, 1, 1], [-1, -2, 1]]) / 3 @ np.array(hexagonal(a, c))
+
+
+def obverse(places: Places) -> Places:
+    shifts = [(0, 0, 0), (2 / 3, 1 / 3, 1 / 3), (1 / 3, 2 / 3, 2 / 3)]
+    return [(x + a, y + b, z + c) for x, y, z in places for a, b, c in shifts]
+
+
+def pbnm(place: tuple[float, float, float], count: int) -> Places:
+    x, y, z = place
+    images = [(x, y, z), (-x, -y, z + 0.5), (x + 0.5, 0.5 - y, -z), (0.5 - x, y + 0.5, 0.5 - z)]
+    images += [(-a, -b, -c) for a, b, c in images]
+    different = {tuple(round(v % 1.0, 6) % 1.0 for v in image): image for image in images}
+    assert len(different) == count
+    return list(different.values())
+
+
+def monoclinic(x: float, y: float, z: float) -> Places:
+    return [(x, y, z), (-x, -y, -z), (-x, y + 0.5, 0.5 - z), (x, 0.5 - y, z + 0.5)]
+
+
 CRYSTALS: list[tuple[str, Structure, int, str, int]] = [
     (
         "rutile",
@@ -93,9 +120,38 @@ CRYSTALS: list[tuple[str, Structure, int, str, int]] = [
     ),
     (
         "triclinic",
-        crystal([[4.0, 0, 0], [0.3, 5.0, 0], [0.2, 0.4, 6.0]], ["Na", "Cl"],
-                [(0.1, 0.2, 0.3), (0.6, 0.75, 0.8)]),
-        2, "", 2,
+        crystal([[4.0, 0, 0], [0.3, 5.0, 0], [0.2, 0.4, 6.0]], ["Na", "Cl", "O"],
+                [(0.1, 0.2, 0.3), (0.6, 0.75, 0.8), (0.3, 0.5, 0.1)]),
+        1, "", 3,
+    ),
+    (
+        "corundum from its rhombohedral cell",
+        crystal(rhombohedral(4.7602, 12.9933), ["Al"] * 4 + ["O"] * 6,
+                [(w, w, w) for w in (W, 0.5 - W, 1 - W, 0.5 + W)]
+                + [(X, 0.5 - X, 0.25), (0.5 - X, 0.25, X), (0.25, X, 0.5 - X),
+                   (-X, 0.5 + X, 0.75), (0.5 + X, 0.75, -X), (0.75, -X, 0.5 + X)]),
+        167, "4.7602 12.9933", 2,
+    ),
+    (
+        "calcite",
+        crystal(hexagonal(4.99, 17.061), ["Ca"] * 6 + ["C"] * 6 + ["O"] * 18,
+                obverse([(0, 0, 0), (0, 0, 0.5)]) + obverse([(0, 0, 0.25), (0, 0, 0.75)])
+                + obverse([(C, 0, 0.25), (0, C, 0.25), (-C, -C, 0.25), (-C, 0, 0.75),
+                           (0, -C, 0.75), (C, C, 0.75)])),
+        167, "4.99 17.061", 3,
+    ),
+    (
+        "perovskite CaTiO3 in Pbnm",
+        crystal([5.381, 5.441, 7.644], ["Ca"] * 4 + ["Ti"] * 4 + ["O"] * 12,
+                pbnm((0.9929, 0.0356, 0.25), 4) + pbnm((0.5, 0, 0), 4)
+                + pbnm((0.0711, 0.4842, 0.25), 4) + pbnm((0.7111, 0.2887, 0.0373), 8)),
+        62, "5.441 7.644 5.381", 4,
+    ),
+    (
+        "monoclinic in P21/c",
+        crystal([[5.1, 0, 0], [0, 6.2, 0], [-1.2, 0, 7.0]], ["K"] * 4 + ["Cl"] * 4,
+                monoclinic(0.1, 0.2, 0.3) + monoclinic(0.4, 0.55, 0.35)),
+        14, "5.1 6.2 7.10211236 99.72757855", 2,
     ),
 ]  # fmt: skip
 
@@ -201,6 +257,29 @@ def test_the_same_crystal_given_otherwise_is_the_same_deck(deck: Make) -> None:
         (given.fractions[order] + [0.1, 0.2, 0.3]) % 1.0,
     )
     assert deck(moved)["d12"] == expected
+
+
+def test_a_large_cell_without_symmetry_is_written_with_a_warning(deck: Make) -> None:
+    rng = np.random.default_rng(3)
+    grid = np.array(list(np.ndindex(10, 10, 6)), dtype=float)
+    places = (grid + rng.uniform(0.1, 0.5, grid.shape)) / [10, 10, 6]
+    made = deck(crystal([26.0, 27.0, 17.0], ["Si"] * 600, places))
+    assert made["report"]["group"] == 1
+    assert made["d12"].splitlines()[5] == "600"
+    assert any("expensive" in warning for warning in made["report"]["warnings"])
+
+
+def test_spins_follow_their_atoms_into_the_order_of_the_deck(deck: Make) -> None:
+    cell = crystal([4.0, 4.0, 6.0], ["O", "Ni", "O", "Ni"],
+                   [(0.5, 0.5, 0.5), (0, 0, 0.5), (0.5, 0.5, 0), (0, 0, 0)])  # fmt: skip
+    lines = deck(cell, {"spin": {"atom_spins": {"2": -1, "4": 1}}})["d12"].splitlines()
+    at = lines.index("ATOMSPIN")
+    assert lines[at + 1] == "2"
+    sites = [line.split() for line in lines[6 : 6 + int(lines[5])]]
+    spins = {value: sites[int(atom) - 1] for atom, value in map(str.split, lines[at + 2 : at + 4])}
+    assert {spins["1"][0], spins["-1"][0]} == {"28"}
+    gap = float(spins["1"][3]) - float(spins["-1"][3])
+    assert abs(gap) == pytest.approx(0.5)
 
 
 def test_a_cell_without_end_is_refused_at_once(deck: Make) -> None:

@@ -82,6 +82,24 @@ def test_too_many_cycles_is_a_failure_though_it_terminates_normally() -> None:
     assert "gap" not in verdict.results
 
 
+def test_an_optimisation_that_failed_is_a_failure_though_it_terminates_normally() -> None:
+    failed = " * OPT END - FAILED * E(AU):  -2.712181437000E+02  POINTS  100 *\n"
+    verdict = judge_run(
+        read(scf_output(end=None) + failed + END), end=None, directory=None, alone=True
+    )
+    assert (verdict.completed, verdict.reason) == (False, "not_converged")
+    assert "100 points" in str(verdict.message)
+    assert "final_energy_hartree" not in verdict.results
+
+
+def test_a_failure_where_the_title_should_be_is_no_title() -> None:
+    begin = " EEEEEEEEEE STARTING  DATE 01 01 2024 TIME 12:00:00.0\n"
+    ended = " == SCF ENDED - TOO MANY CYCLES            E(AU) -3.1282821683361E+03 CYCLES  10\n"
+    verdict = judge_run(read(begin + ended + END), end=None, directory=None, alone=True)
+    assert (verdict.completed, verdict.reason) == (False, "not_converged")
+    assert verdict.results["scf"]["energy_hartree"] == -3128.2821683361
+
+
 def test_the_last_of_several_energies_and_runs_counts() -> None:
     second = scf_output().replace("374931E+02", "374999E+02")
     assert read(scf_output() + second).scfs[0].energy == -271.21814374999

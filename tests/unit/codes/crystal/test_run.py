@@ -148,14 +148,19 @@ def test_properties_start_from_the_wave_function_itself(bench: Bench) -> None:
     assert (bench.job / "mgo.outp").is_file()
 
 
-def test_a_warning_before_the_limit_ends_the_program_and_collects(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("number", "reason"), [(signal.SIGUSR1, "walltime"), (signal.SIGTERM, "crashed")]
+)
+def test_a_warning_or_an_end_ends_the_program_and_collects(
+    bench: Bench, number: int, reason: str
+) -> None:
     (bench.told / "output").write_text(scf_output(end=None))
     process = bench.start(bench.prepare(InputFile("mgo.d12", content=DECK)), NAP="60")
     deadline = time.monotonic() + 60
     while not (bench.told / "INPUT").exists() or not list(bench.base.glob("*/fort.87")):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    process.send_signal(signal.SIGUSR1)
+    process.send_signal(number)
     code = process.wait(60)
     assert code == 143
     assert (bench.job / "mgo.optinfo").is_file()
@@ -163,7 +168,7 @@ def test_a_warning_before_the_limit_ends_the_program_and_collects(bench: Bench) 
     (bench.job / "fort.87").unlink()
     end = EndReceipt(1, code, None, "exit", None, 0.0, 1.0)
     verdict = crystal().judge(bench.job, end)
-    assert verdict.reason == "walltime"
+    assert verdict.reason == reason
 
 
 def test_a_killed_program_is_no_success(bench: Bench) -> None:
@@ -218,7 +223,7 @@ def test_what_is_beside_the_deck_is_taken_where_it_asks_for_it(bench: Bench) -> 
         (DECK, {"unknown": 1}, "unknown", "inputs.unknown"),
         ("", {}, "empty", "files.0"),
         (DECK[:-4], {}, "99 0|END", None),
-        ("a title\nCELL\nEND\n", {}, "none of CRYSTAL", "files.0"),
+        ("a title\nCELL\nEND\n", {}, "line 2: .CELL. stands where CRYSTAL", "files.0"),
         ('{"basis": "x"}', {}, "does not end with END", "files.0"),
         (DECK[:-4] + "GUESSP\nEND\n", {}, r"mgo\.f9", "files.0"),
         (DECK, {"options": {}}, "no structure", "inputs.options"),

@@ -73,6 +73,9 @@ def expand(
     periodic: tuple[bool, bool, bool] = (True, True, True),
 ) -> Expanded:
     """All atoms that these sites make."""
+    if len(setting.rotations) == 1:  # the identity
+        count = len(sites)
+        return Expanded(inside(sites, periodic), np.arange(count), (1,) * count)
     orbits = [orbit(site, setting, cell, periodic) for site in sites]
     counts = tuple(len(members) for members in orbits)
     fractions = np.vstack(orbits) if orbits else np.zeros((0, 3))

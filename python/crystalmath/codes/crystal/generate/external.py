@@ -5,8 +5,6 @@ The primitive cell of what was placed, with the operators in Cartesian coordinat
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from crystalmath.codes.crystal.cell.declared import declared
@@ -14,12 +12,15 @@ from crystalmath.codes.crystal.cell.expand import inside, wrap
 from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.errors import InputRejected
-from crystalmath.structures.formats.gui import read_gui, write_gui
-from crystalmath.structures.structure import Floats, Integers, Structure
+from crystalmath.structures.formats.gui import (
+    CENTRINGS,
+    cartesian_operators,
+    kind_of_lattice,
+    read_gui,
+    write_gui,
+)
+from crystalmath.structures.structure import Floats, Structure
 from crystalmath.structures.symmetry.settings import PRIMITIVE
-
-_CENTRINGS: Final = {"P": 1, "A": 2, "B": 3, "C": 4, "F": 5, "I": 6, "R": 7}
-_SYSTEMS: Final = ((2, 1), (15, 2), (74, 3), (142, 4), (194, 5), (230, 6))
 
 
 def external_geometry(placed: Placed) -> str:
@@ -42,15 +43,14 @@ def external_geometry(placed: Placed) -> str:
     atoms = inside(fractions, read.periodic)[kept]
     symbols = _symbols(read.elements(expanded)[kept].tolist())
     structure = Structure(lattice, read.periodic, symbols, atoms @ lattice)
-    operators = _cartesian(read.setting.rotations, read.setting.translations, read.cell)
+    operators = cartesian_operators(read.setting.rotations, read.setting.translations, read.cell)
     if placed.dimension != "CRYSTAL" and len(axes) < 2:
         operators = operators[:1]
-    kind = next(number for last, number in _SYSTEMS if placed.group <= last)
     gui = write_gui(
         structure,
         operators,
-        centring=_CENTRINGS[read.setting.letter],
-        kind=kind if placed.dimension == "CRYSTAL" else 1,
+        centring=CENTRINGS.index(read.setting.letter) + 1,
+        kind=kind_of_lattice(placed.group) if placed.dimension == "CRYSTAL" else 1,
         group=placed.group,
     )
     again = read_gui(gui, "structure")
@@ -78,17 +78,3 @@ def _different(fractions: Floats, lattice: Floats, periodic: tuple[bool, bool, b
         if offset is None or np.linalg.norm(offset, axis=1).min() > 1e-3:
             kept.append(index)
     return kept
-
-
-def _cartesian(
-    rotations: Integers, translations: Floats, cell: Floats
-) -> list[tuple[Floats, Floats]]:
-    """The operators that differ by more than a centring, Cartesian, Å."""
-    found: dict[bytes, tuple[Floats, Floats]] = {}
-    back = np.linalg.inv(cell)
-    for rotation, translation in zip(rotations, translations, strict=True):
-        key = np.asarray(rotation, dtype=np.int64).tobytes()
-        if key not in found:
-            turned = cell.T @ rotation @ back.T
-            found[key] = (turned, translation @ cell)
-    return list(found.values())

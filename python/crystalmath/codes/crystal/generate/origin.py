@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from crystalmath.codes.crystal.cell.expand import inside
 from crystalmath.codes.crystal.cell.settings import Setting
-from crystalmath.structures.structure import Floats
+from crystalmath.structures.structure import Floats, Integers
 
-MAX_ATOMS = 200
-"""Beyond, the origin that the symmetry search found is taken."""
-_PLACES = 6
-
-Key = tuple[tuple[float, ...], ...]
+_STEPS: Final = 1_000_000
+"""Places are told apart to this part of an axis."""
 
 
 def shifts(setting: Setting, *, along_c: bool = True) -> Floats:
@@ -38,9 +36,24 @@ def shifts(setting: Setting, *, along_c: bool = True) -> Floats:
     return np.asarray(candidates[kept])
 
 
+def _codes(fractions: Floats, periodic: tuple[bool, bool, bool], *, upwards: bool) -> Integers:
+    """One whole number for each place, in the order in which places are preferred.
+
+    Shape (…, 3) becomes (…). x counts first, then y, then z; of a layer the distance from the
+    middle plane, and then the side.
+    """
+    places = inside(fractions, periodic)
+    steps = np.rint(places * _STEPS).astype(np.int64)
+    steps[..., list(periodic)] %= _STEPS
+    x, y, z = np.moveaxis(steps, -1, 0)
+    if upwards:
+        z = 2 * np.abs(z) + (z < 0)
+    return np.asarray((x * _STEPS + y) * 4 * _STEPS + z)
+
+
 def representative(
     members: Floats, periodic: tuple[bool, bool, bool], *, upwards: bool = False
-) -> tuple[int, tuple[float, ...]]:
+) -> tuple[int, int]:
     """The member of an orbit that is written, and its place in the order.
 
     Parameters
@@ -48,13 +61,9 @@ def representative(
     upwards
         Prefer atoms above the middle plane of a layer.
     """
-    keys = np.round(inside(members, periodic), _PLACES)
-    keys[:, list(periodic)] %= 1.0
-    order = [tuple(float(v) + 0.0 for v in key) for key in keys]
-    if upwards:
-        order = [(x, y, abs(z), -z) for x, y, z in order]
-    at = min(range(len(order)), key=order.__getitem__)
-    return at, order[at]
+    codes = _codes(members, periodic, upwards=upwards)
+    at = int(codes.argmin())
+    return at, int(codes[at])
 
 
 def best_shift(
@@ -69,15 +78,15 @@ def best_shift(
     orbits
         Rank of the element and fractions of the members of each orbit.
     """
-    if sum(len(members) for _, members in orbits) > MAX_ATOMS:
-        return np.zeros(3)
-
-    def key(shift: Floats) -> Key:
-        found = []
-        for rank, members in orbits:
-            _, first = representative(members + shift, periodic, upwards=not periodic[2])
-            found.append((float(rank), float(len(members)), *first))
-        return tuple(sorted(found))
-
     candidates = shifts(setting, along_c=periodic[2])
-    return np.asarray(min(candidates, key=key))
+    ordered = sorted(orbits, key=lambda orbit: (orbit[0], len(orbit[1])))
+    members = np.concatenate([fractions for _, fractions in ordered])
+    counts = [len(fractions) for _, fractions in ordered]
+    codes = _codes(candidates[:, None, :] + members, periodic, upwards=not periodic[2])
+    first = np.minimum.reduceat(codes, np.cumsum([0, *counts[:-1]]), axis=1)
+    # within one element and multiplicity the order of the orbits means nothing
+    kinds = [(rank, len(fractions)) for rank, fractions in ordered]
+    for kind in set(kinds):
+        same = [index for index, other in enumerate(kinds) if other == kind]
+        first[:, same] = np.sort(first[:, same], axis=1)
+    return np.asarray(candidates[int(np.lexsort(first.T[::-1])[0])])

@@ -8,6 +8,7 @@ from crystalmath.analysis.mesh import flattened, is_invariant, mesh_of, symmetri
 from crystalmath.codes.crystal.cell.lattice import cell_from_record
 from crystalmath.codes.crystal.cell.mesh import primitive_cell, reciprocal_rotations
 from crystalmath.codes.crystal.cell.settings import Setting, layer_setting, space_setting
+from crystalmath.codes.crystal.deck.shrink import Shrink
 from crystalmath.codes.crystal.generate.hamiltonian import Hamiltonian
 from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.codes.crystal.generate.spins import FIELD as SPINS
@@ -39,7 +40,8 @@ def scf_lines(
     lines += ["TOLINTEG", " ".join(str(value) for value in tolerances)]
     mesh = shrink(options, placed)
     if mesh is not None:
-        lines += shrink_lines(mesh)
+        first, second, third, isp = mesh
+        lines += ["SHRINK", *Shrink((first, second, third), isp).lines()]
     fine = options.freqcalc is not None or options.elastcon is not None
     toldee = int(options.toldee) if options.toldee is not None else (10 if fine else 8)
     lines += ["TOLDEE", str(toldee), "MAXCYCLE", str(options.maxcycle)]
@@ -55,14 +57,6 @@ def scf_lines(
     if options.guess:
         lines.append("GUESSP")
     return lines, mesh
-
-
-def shrink_lines(mesh: list[int]) -> list[str]:
-    """The records of SHRINK for three factors and ISP."""
-    first, second, third, isp = mesh
-    if first == second == third:
-        return ["SHRINK", f"{first} {isp}"]
-    return ["SHRINK", f"0 {isp}", f"{first} {second} {third}"]
 
 
 def shrink(options: D12Options, placed: Placed) -> list[int] | None:

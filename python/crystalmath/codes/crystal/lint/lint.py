@@ -13,12 +13,16 @@ from typing import Any, Final
 from crystalmath.codes.crystal.cell.declared import Declared, NotDeclared, declared
 from crystalmath.codes.crystal.cell.expand import Expanded
 from crystalmath.codes.crystal.deck.parse import parse_deck
+from crystalmath.codes.crystal.deck.properties import is_properties
 from crystalmath.codes.crystal.deck.records import Deck, Finding
 from crystalmath.codes.crystal.lint.basis import check_basis
 from crystalmath.codes.crystal.lint.geometry import check_atoms, check_geometry
 from crystalmath.codes.crystal.lint.hamiltonian import check_hamiltonian
+from crystalmath.codes.crystal.lint.properties import lint_properties
 from crystalmath.codes.crystal.lint.scf import check_scf
 from crystalmath.codes.crystal.lint.text import check_text, check_title
+from crystalmath.codes.crystal.run.staging import PROPERTIES_DECK, WAVE_DECK
+from crystalmath.codes.crystal.wave import wave_of
 from crystalmath.errors import InputRejected
 
 MAX_FINDINGS: Final = 200
@@ -27,7 +31,9 @@ MAX_EXPANDED_SITES: Final = 2000
 
 
 def lint_source(path: str | None = None, text: str | None = None) -> list[dict[str, Any]]:
-    """Find what is wrong with a deck.
+    """Find what is wrong with a deck, of a wave function or of properties.
+
+    Properties are compared with the ``.d12`` of the same name, where one lies beside them.
 
     Parameters
     ----------
@@ -46,24 +52,42 @@ def lint_source(path: str | None = None, text: str | None = None) -> list[dict[s
     InputRejected
         The file cannot be read.
     """
+    given = text if text is not None else read_input(path or "")
     found = []
-    for finding in lint_deck(text if text is not None else _read(path or "")):
+    for finding in _judge(given, Path(path) if path is not None else None)[:MAX_FINDINGS]:
         row = asdict(finding)
         row["hint"] = row.pop("fix")
         found.append(row)
     return found
 
 
-def _read(path: str) -> str:
+def _judge(text: str, path: Path | None) -> list[Finding]:
+    """A deck of a wave function, or one of properties: told by the file's ending, else the text."""
+    ending = "" if path is None else path.suffix.lower()
+    if ending == WAVE_DECK or (ending != PROPERTIES_DECK and not is_properties(text)):
+        return lint_deck(text)
+    beside = None if path is None else path.with_suffix(WAVE_DECK)
+    known = beside is not None and beside.is_file()
+    return lint_properties(text, wave_of(read_input(str(beside))) if known else None)
+
+
+def read_input(path: str, field: str = "path") -> str:
+    """Read a file that may be a deck.
+
+    Raises
+    ------
+    InputRejected
+        It is missing, unreadable, no regular file or too large.
+    """
     file = Path(path)
     try:
         if not file.is_file():
-            raise InputRejected("there is no such file, or it is no regular file", field="path")
+            raise InputRejected("there is no such file, or it is no regular file", field=field)
         if file.stat().st_size > MAX_BYTES:
-            raise InputRejected("the file is larger than 8 MiB, so it is no deck", field="path")
+            raise InputRejected("the file is larger than 8 MiB, so it is no deck", field=field)
         content = file.read_bytes()
     except OSError as error:
-        raise InputRejected(f"the file cannot be read: {error.strerror}", field="path") from error
+        raise InputRejected(f"the file cannot be read: {error.strerror}", field=field) from error
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

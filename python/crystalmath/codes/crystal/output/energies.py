@@ -139,9 +139,13 @@ def _on_conducting(run: Run, line: str) -> None:
 
 @at("== SCF ENDED - ")
 def _on_end(run: Run, line: str) -> None:
-    found, scf = _END.search(line), run.scf
-    if found is None or scf is None:
+    found = _END.search(line)
+    if found is None:
         return
+    scf = run.scf
+    if scf is None:  # of an output without what stands before it
+        scf = Scf()
+        run.scfs.append(scf)
     scf.converged = found[1].startswith("CONVERGENCE")
     scf.energy, scf.cycles = first(found[2]), int(found[3])
 

@@ -8,18 +8,28 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import Final
 
-from crystalmath.codes.crystal.output import energies, geometry, optimisation, response
+from crystalmath.codes.crystal.output import (
+    energies,
+    equation,
+    geometry,
+    optimisation,
+    response,
+)
 from crystalmath.codes.crystal.output.lines import Reader
 from crystalmath.codes.crystal.output.run import Run
 from crystalmath.codes.outputs import open_regular
 
-PARTS: Final = (energies, geometry, optimisation, response)
+PARTS: Final = (energies, equation, geometry, optimisation, response)
 """They register what is done at which line."""
 CHUNK_BYTES: Final = 1024 * 1024
+PIECE_BYTES: Final = 64 * 1024
+PAUSE_S: Final = 0.001
+"""What is followed is read by threads of the daemon: after each piece others have their turn."""
 FOLLOWED: Final = 32
 """Outputs whose state is kept, the latest ones."""
 SEAM_BYTES: Final = 512
@@ -73,7 +83,9 @@ class _Followed:
                 self.inode = status.st_ino
                 stream.seek(0)
             read = 0
-            while chunk := stream.read(CHUNK_BYTES):
+            while chunk := stream.read(PIECE_BYTES):
+                if read:
+                    time.sleep(PAUSE_S)
                 self.reader.feed(chunk)
                 self.seam = (self.seam + chunk)[-SEAM_BYTES:]
                 read += len(chunk)

@@ -27,6 +27,8 @@ START: Final = b" EEEEEEEEEE STARTING"
 END: Final = b" EEEEEEEEEE TERMINATION"
 ERROR: Final = b" ERROR ****"
 _MARKS: Final = (b"EEEE", b"ERRO")
+_NO_TITLES: Final = (b"== SCF ENDED", b"GEOMETRY FOR WAVE FUNCTION")
+"""What stands where the title should only if the output has none there."""
 _CLOCK: Final = b"TTTT"
 
 
@@ -95,8 +97,9 @@ class Reader:
         """The frame of a run: banner, start, title, marks; whether the line is done with."""
         if self._title_next:
             self._title_next = False
-            self.run.title = line.decode("latin-1").strip()
-            return True
+            if not line.lstrip(b" ").startswith(_NO_TITLES):
+                self.run.title = line.decode("latin-1").strip()
+                return True
         if line.startswith((START, END, ERROR)):
             return self._mark(line)
         run = self.run

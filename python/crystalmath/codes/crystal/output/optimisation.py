@@ -78,6 +78,7 @@ def _on_end(run: Run, line: str) -> Taker | None:
         return None
     run.optimises = True
     run.opt_ended = found[1] == "CONVERGED"
+    run.opt_failures += not run.opt_ended
     run.opt_energy, run.opt_points = first(found[2]), int(found[3])
     return None
 

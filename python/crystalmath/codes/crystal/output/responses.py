@@ -1,4 +1,4 @@
-"""Frequencies and elastic constants in a results document. Pure."""
+"""Frequencies, elastic constants and equations of state in a results document. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from crystalmath.codes.crystal.output.run import Elastic, Mode
+from crystalmath.codes.crystal.output.run import Elastic, Equation, Mode
 
 ACOUSTIC_CM1: Final = 5.0
 """Of the modes nearer to zero than this, up to three are the acoustic ones."""
@@ -56,6 +56,27 @@ def elastic_document(elastic: Elastic) -> dict[str, Any]:
     if len(elastic.rows) == _SIZE:
         document["elastic_tensor"] = _full(elastic.rows)
     return document
+
+
+def equation_document(equation: Equation) -> dict[str, Any]:
+    """The volumes with their energies, and every fit to all of them, as printed."""
+    fits = [
+        {
+            "name": fit.name,
+            "volume_angstrom3": fit.volume,
+            "energy_hartree": fit.energy,
+            "bulk_modulus_gpa": fit.bulk_modulus,
+            "bulk_modulus_derivative": fit.derivative,
+        }
+        for fit in equation.fits
+    ]
+    return {
+        "points": [
+            {"volume_angstrom3": volume, "energy_hartree": energy}
+            for volume, energy in equation.points
+        ],
+        "fits": [{key: value for key, value in fit.items() if value is not None} for fit in fits],
+    }
 
 
 def _full(rows: Sequence[Sequence[float]]) -> list[list[float]] | None:

@@ -21,7 +21,11 @@ from crystalmath.codes.crystal.output.geometries import (
 from crystalmath.codes.crystal.output.groups import number_of
 from crystalmath.codes.crystal.output.method import functional_of, method_of
 from crystalmath.codes.crystal.output.numbers import behind
-from crystalmath.codes.crystal.output.responses import elastic_document, frequencies_document
+from crystalmath.codes.crystal.output.responses import (
+    elastic_document,
+    equation_document,
+    frequencies_document,
+)
 from crystalmath.codes.crystal.output.run import Gap, Geometry, Run, Scf
 from crystalmath.codes.lattice import lattice_parameters
 from crystalmath.units import HARTREE_EV
@@ -29,6 +33,7 @@ from crystalmath.units import HARTREE_EV
 _SCF_NAMES: Final = {
     "optimisation": "scf_first_geometry",
     "elastic": "scf_reference",
+    "eos": "scf_first_geometry",
 }
 """What the first self-consistent calculation is called by what was asked for."""
 
@@ -41,6 +46,8 @@ def kind_of(run: Run) -> str:
         return "elastic"
     if run.frequencies_asked:
         return "frequencies"
+    if run.eos_asked or run.equation is not None:
+        return "eos"
     return "optimisation" if run.optimises else "scf"
 
 
@@ -48,8 +55,11 @@ def final_energy(run: Run, kind: str) -> float | None:
     """The energy that the run ends with (hartree); None unless it converged.
 
     Of an optimisation the one on its last line. Of calculations that displace atoms or strain the
-    cell, the one of the reference, not of the last displacement.
+    cell, the one of the reference, not of the last displacement. A scan of volumes has none: its
+    energies stand in its table.
     """
+    if kind == "eos":
+        return None
     if run.opt_ended is not None or kind == "optimisation":
         return run.opt_energy if run.opt_ended else None
     scf = reference_scf(run, kind)
@@ -93,6 +103,8 @@ def build_results(run: Run, status: str) -> dict[str, Any]:
         document["thermodynamics"] = dict(run.thermodynamics)
     if run.elastic is not None:
         document |= elastic_document(run.elastic)
+    if run.equation is not None:
+        document["equation_of_state"] = equation_document(run.equation)
     return known(document)
 
 
@@ -150,7 +162,7 @@ def _energies(run: Run, kind: str, status: str) -> dict[str, Any]:
     if kind != "properties":
         name = _SCF_NAMES.get(kind, "scf")
         document[name] = _scf(scf) if scf is not None else {"converged": False}
-    if run.optimises:
+    if run.optimises and kind != "eos":
         document["optimisation"] = _optimisation(run)
         document["n_ionic_steps"] = run.opt_points or len(run.points) or None
     energy = final_energy(run, kind) if status == "completed" else None
@@ -208,7 +220,7 @@ def _states(run: Run, scf: Scf | None, kind: str, status: str) -> dict[str, Any]
     if scf.conducting and scf.fermi is not None:
         document["fermi_hartree"] = scf.fermi
         document["fermi_ev"] = scf.fermi * HARTREE_EV
-    if status != "completed":
+    if status != "completed" or kind == "eos":
         return document
     moved = kind == "optimisation" or run.opt_ended is not None
     gaps = run.opt_gaps if moved else scf.gaps
@@ -253,7 +265,8 @@ def _geometries(run: Run, kind: str, status: str) -> dict[str, Any]:
         document["geometry"] = known(geometry_document(first, dimensionality, run.n_operators))
         document["n_atoms"] = first.n_atoms
         document["formula"] = formula_of(first)
-    moved = kind == "optimisation" or run.opt_ended is not None
+    # Of a scan of volumes the last geometry is that of the last volume, which nobody asked for.
+    moved = kind == "optimisation" or (run.opt_ended is not None and kind != "eos")
     if last is None:
         return document
     if moved:

@@ -188,6 +188,26 @@ class Elastic:
 
 
 @dataclass(slots=True)
+class Fit:
+    """An equation of state: volume (Å³), energy (hartree), bulk modulus (GPa), its derivative."""
+
+    name: str
+    volume: float
+    energy: float
+    bulk_modulus: float
+    derivative: float | None
+
+
+@dataclass(slots=True)
+class Equation:
+    """Volumes (Å³) with their energies (hartree), sorted as printed, and what was fitted to all."""
+
+    points: list[tuple[float, float]] = field(default_factory=list)
+    fits: list[Fit] = field(default_factory=list)
+    of_all_points: bool = False
+
+
+@dataclass(slots=True)
 class Run:
     """Everything that was found.
 
@@ -199,8 +219,10 @@ class Run:
         Whether the program began and printed its last line.
     error
         The program's error line; nothing overrules it.
-    conducting
-        The last word on it.
+    eos_asked
+        Volumes are scanned: by the deck, which the output need not tell.
+    opt_failures
+        Optimisations that did not converge.
     """
 
     version: str | None = None
@@ -214,6 +236,7 @@ class Run:
     properties: bool = False
     frequencies_asked: bool = False
     elastic_asked: bool = False
+    eos_asked: bool = False
     optimises: bool = False
     dimensionality: int | None = None
     symbol: str | None = None
@@ -235,6 +258,7 @@ class Run:
     opt_ended: bool | None = None
     opt_energy: float | None = None
     opt_points: int | None = None
+    opt_failures: int = 0
     opt_gaps: dict[str, Gap] = field(default_factory=dict)
     summed_spin: float | None = None
     atomic_spins: list[float] = field(default_factory=list)
@@ -242,6 +266,7 @@ class Run:
     modes: list[Mode] = field(default_factory=list)
     thermodynamics: dict[str, Any] = field(default_factory=dict)
     elastic: Elastic | None = None
+    equation: Equation | None = None
     total_energy_read: float | None = None
     fermi_read: float | None = None
     clock: bytes | None = None

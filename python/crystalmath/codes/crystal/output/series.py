@@ -38,7 +38,7 @@ def progress_of(run: Run) -> Progress | None:
 
 def series_of(run: Run, bands: Bands | None = None, dos: Dos | None = None) -> Mapping[str, Any]:
     """Every curve that there is."""
-    curves = {**_scf(run), **_optimisation(run), **_spectrum(run)}
+    curves = {**_scf(run), **_optimisation(run), **_spectrum(run), **_equation(run)}
     if bands is not None:
         curves |= _bands(bands)
     if dos is not None:
@@ -106,6 +106,13 @@ def _of_cell(geometry: Geometry | None, name: str) -> float | None:
     if name == "volume":
         return geometry.cell.volume
     return geometry.cell.lengths["abc".index(name)]
+
+
+def _equation(run: Run) -> dict[str, Any]:
+    if run.equation is None:
+        return {}
+    points = [(volume, energy * HARTREE_EV) for volume, energy in run.equation.points]
+    return {"eos_energy": plot(points, "volume / Å³", "total energy", "eV")}
 
 
 def _spectrum(run: Run) -> dict[str, Any]:

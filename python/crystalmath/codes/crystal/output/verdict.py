@@ -130,6 +130,8 @@ def _by_error(run: Run, line: str) -> _Failed:
 
 def _unconverged(run: Run) -> _Failed | None:
     kind = kind_of(run)
+    if kind == "eos":
+        return _unscanned(run) or _scf_unconverged(run)
     if run.opt_ended is False or (kind == "optimisation" and run.opt_ended is None):
         points = run.opt_points or len(run.points)
         return _Failed(
@@ -137,6 +139,35 @@ def _unconverged(run: Run) -> _Failed | None:
             f"the geometry is not optimised after {points} points",
             "`jobs.continue` goes on from the last geometry",
         )
+    failed = _scf_unconverged(run)
+    if failed is not None:
+        return failed
+    reference = reference_scf(run, kind)
+    if kind != "properties" and reference is not None and reference.converged is None:
+        return _Failed(
+            "not_converged", "the output has no converged SCF", "look at the end of the output"
+        )
+    return None
+
+
+def _unscanned(run: Run) -> _Failed | None:
+    """Why a scan of volumes is of no use."""
+    if run.opt_failures:
+        return _Failed(
+            "not_converged",
+            f"the geometry is not optimised at {run.opt_failures} of the volumes",
+            "more steps (MAXCYCLE) or another range of volumes (RANGE) may help",
+        )
+    if run.equation is None or not run.equation.points:
+        return _Failed(
+            "crashed",
+            "the output has no table of volumes and energies",
+            "look at the end of the output",
+        )
+    return None
+
+
+def _scf_unconverged(run: Run) -> _Failed | None:
     for number, scf in enumerate(run.scfs, start=1):
         if scf.converged is False:
             which = "" if len(run.scfs) == 1 else f" number {number}"
@@ -145,11 +176,6 @@ def _unconverged(run: Run) -> _Failed | None:
                 f"the SCF{which} did not converge in {scf.cycles} cycles",
                 _SCF_HINT,
             )
-    reference = reference_scf(run, kind)
-    if kind != "properties" and reference is not None and reference.converged is None:
-        return _Failed(
-            "not_converged", "the output has no converged SCF", "look at the end of the output"
-        )
     return None
 
 
@@ -171,6 +197,8 @@ def _warnings(run: Run, results: dict[str, Any], *, known_end: bool) -> list[str
     warnings = list(run.warnings)
     if not known_end:
         warnings.append("the exit code is not known: judged from the output alone")
+    if run.ended and not run.scfs and kind_of(run) == "scf":
+        warnings.append("no SCF was run: there is no energy")
     scf = run.scf
     if scf is not None and scf.corrected is not None:
         if run.optimises:

@@ -2,50 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from crystalmath.codes.crystal.deck.parse import parse_deck
+from crystalmath.codes.crystal.deck.properties import parse_properties
+from crystalmath.codes.crystal.deck.records import Deck, Item, Record
 from crystalmath.codes.crystal.run.staging import NEEDS, RESTARTED
 
-_BLOCKS: Final = {
+_TASKS: Final = {
     "OPTGEOM": "optimisation",
     "FREQCALC": "frequencies",
     "ELASTCON": "elastic",
     "ELAPIEZO": "elastic",
     "EOS": "eos",
 }
-
-
-def keywords(text: str) -> Iterator[str]:
-    """The lines of a deck that are one word in capitals; the title is none."""
-    for line in text.splitlines()[1:]:
-        word = line.strip()
-        if word and word == word.upper() and not word[0].isdigit() and " " not in word:
-            yield word
+_PROPERTIES: Final = "properties"
 
 
 def task_of(text: str, *, properties: bool) -> str:
     """What a deck asks for, one of the adapter's tasks."""
     if properties:
-        return "properties"
-    return next((_BLOCKS[word] for word in keywords(text) if word in _BLOCKS), "scf")
+        return _PROPERTIES
+    items = parse_deck(text).geometry.items
+    return next((_TASKS[item.keyword] for item in items if item.keyword in _TASKS), "scf")
 
 
 def needed(text: str, *, properties: bool) -> dict[str, str]:
     """The endings of the files without which the program stops → the keyword that asks for them."""
     found: dict[str, str] = {}
-    if properties and "RDFMWF" not in text.upper().split():
-        found[".f9"] = "properties"
-    # The first line of a deck of properties may be a keyword.
-    words = [*(["RDFMWF"] if text.strip().upper().startswith("RDFMWF") else []), *keywords(text)]
-    block = None
+    if properties:
+        words = [word for item in parse_properties(text).items for word in _words(item)]
+        if "RDFMWF" not in words:
+            found[".f9"] = _PROPERTIES
+        return _asked_by(words, found)
+    deck = parse_deck(text)
+    items = (*deck.geometry.items, *deck.basis.items, *deck.scf)
+    for block in deck.geometry.items:
+        if block.keyword in RESTARTED and block.find("RESTART") is not None:
+            found[RESTARTED[block.keyword]] = f"RESTART in {block.keyword}"
+    words = [deck.geometry.kind, *(word for item in items for word in _words(item))]
+    # behind an END too many the words mean what they say as well
+    words += [record.keyword for record in deck.rest if record.starts_with_letter]
+    return _asked_by(words, found)
+
+
+def _asked_by(words: Iterable[str], found: dict[str, str]) -> dict[str, str]:
     for word in words:
-        if word in RESTARTED:
-            block = word
-        elif word.startswith("END"):
-            block = None
-        elif word == "RESTART" and block is not None:
-            found[RESTARTED[block]] = f"RESTART in {block}"
         for ending in NEEDS.get(word, ()):
             found.setdefault(ending, word)
     return found
+
+
+def _words(item: Item) -> Iterator[str]:
+    yield item.keyword
+    for child in item.children:
+        yield from _words(child)
+
+
+def problem_of(text: str, *, properties: bool) -> tuple[str, str] | None:
+    """Why the program would certainly stop at once, and what to do; None where it may run."""
+    if properties:
+        lines: list[Record] = parse_properties(text).records()
+        deck: Deck | None = None
+    else:
+        deck = parse_deck(text)
+        lines = deck.records()
+    written = [record for record in lines if not record.is_blank]
+    if not written:
+        return "is empty", "give the deck's text"
+    if not written[-1].is_end:
+        last = written[-1].text.strip()
+        return (
+            f"does not end with END but with {last[:40]!r}",
+            "the last line of a deck is END; is it cut off?",
+        )
+    wrong = [] if deck is None else [f for f in deck.findings if f.code == "dimension-missing"]
+    if wrong:
+        return (
+            f"is wrong in line {wrong[0].line}: {wrong[0].message}",
+            "the first line of a .d12 is a title, the second says the kind of geometry",
+        )
+    return None

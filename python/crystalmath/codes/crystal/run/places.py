@@ -1,4 +1,4 @@
-"""Where the files of a job are in its directory: the output, and what the script said."""
+"""Where the files of a job are: the output, the deck beside it, and what the script said."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from crystalmath.codes.crystal.output.files import sniff
+from crystalmath.codes.crystal.output.files import load_run, sniff
+from crystalmath.codes.crystal.output.run import Run
+from crystalmath.codes.crystal.run.keywords import task_of
 from crystalmath.codes.crystal.run.script import NAME, SAYS
+from crystalmath.codes.crystal.run.staging import WAVE_DECK
 from crystalmath.codes.outputs import find_outputs, is_output, read_head
 from crystalmath.codes.tail import read_tail
 
 _SCRIPT_BYTES: Final = 64 * 1024
+_DECK_BYTES: Final = 256 * 1024
 _SAYS_WHERE: Final = "output="
 MAX_SAID: Final = 20
 
@@ -27,6 +31,14 @@ def find_output(directory: Path) -> Path | None:
             return path if inside and is_output(path, sniff) else None
     outputs = find_outputs(directory, sniff)
     return outputs[0] if outputs else None
+
+
+def load_with_deck(output: Path) -> Run:
+    """What an output holds, with what its deck asks for where the output need not tell."""
+    run = load_run(output)
+    head, _ = read_head(output.with_suffix(WAVE_DECK), _DECK_BYTES)
+    run.eos_asked = task_of(head.decode("latin-1"), properties=False) == "eos"
+    return run
 
 
 def said_by_script(directory: Path) -> list[str]:

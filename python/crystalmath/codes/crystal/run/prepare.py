@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from crystalmath.codes.crystal.options import CrystalOptions
 from crystalmath.codes.crystal.run import auxiliary, program, script
-from crystalmath.codes.crystal.run.keywords import needed, task_of
+from crystalmath.codes.crystal.run.keywords import needed, problem_of, task_of
 from crystalmath.codes.crystal.run.staging import DECKS, PROPERTIES_DECK
 from crystalmath.codes.decks import find_deck, read_deck
 from crystalmath.codes.files import check_files
@@ -71,7 +71,9 @@ def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     text, warnings = read_deck(given, crlf=CRLF)
     deck = given.file.path
     is_properties = deck.lower().endswith(PROPERTIES_DECK)
-    _check_deck(text, deck, given.field, properties=is_properties)
+    problem = problem_of(text, properties=is_properties)
+    if problem is not None:
+        raise InvalidParams(f"{deck} {problem[0]}", hint=problem[1], field=given.field)
     task = task_of(text, properties=is_properties)
     _check_task(request.task, task)
     stem = PurePosixPath(deck).with_suffix("").as_posix()
@@ -134,26 +136,6 @@ def _with_deck(
     deck = InputFile(f"{stem}.d12", content=written.text)
     gui = () if written.gui is None else (InputFile(f"{stem}.gui", content=written.gui),)
     return (*files, deck, *gui), list(written.notes)
-
-
-def _check_deck(text: str, name: str, field: str, *, properties: bool) -> None:
-    lines = [line.strip() for line in text.splitlines()]
-    while lines and not lines[-1]:
-        lines.pop()
-    problem = None
-    if not lines:
-        problem, hint = "is empty", "give the deck's text"
-    elif not lines[-1].upper().startswith("END"):
-        problem = f"does not end with END but with {lines[-1][:40]!r}"
-        hint = "the last line of a deck is END; is it cut off?"
-    elif not properties and not any(line.upper() in _GEOMETRIES for line in lines[1:4]):
-        problem = f"has none of {', '.join(_GEOMETRIES)} behind its title"
-        hint = "the first line of a .d12 is a title, the second says the kind of geometry"
-    if problem is not None:
-        raise InvalidParams(f"{name} {problem}", hint=hint, field=field)
-
-
-_GEOMETRIES: Final = ("CRYSTAL", "SLAB", "POLYMER", "HELIX", "MOLECULE", "EXTERNAL", "DLVINPUT")
 
 
 def _check_task(task: str | None, asked: str) -> None:

@@ -16,6 +16,7 @@ from crystalmath.errors import InputRejected
 from crystalmath.services.ports import StructureData
 
 GENERATE: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
+GENERATE_PROPERTIES: Final = "crystalmath.codes.crystal.generate.properties:generate_properties"
 """What runs in the worker; ``server.proc`` allows it."""
 
 

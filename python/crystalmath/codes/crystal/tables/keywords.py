@@ -15,11 +15,14 @@ BLOCKS: Final = frozenset(
     {
         "OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS", "PREOPTGEOM", "INTCPHF",
         "IRSPEC", "RAMSPEC", "DFT", "DFTD3", "GCP", "PRINTOUT", "ANHARM", "QHA", "INTCPKS",
+        "ELAPIEZO", "PIEZOCON",
     }
 )  # fmt: skip
 """Keywords that open a block with an END of its own."""
 
-TASKS: Final = frozenset({"OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS"})
+TASKS: Final = frozenset(
+    {"OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS", "ELAPIEZO", "PIEZOCON"}
+)
 """What a deck computes beyond a single point; stands in the geometry section."""
 
 NO_DATA: Final = frozenset(
@@ -41,9 +44,18 @@ GEOMETRY: Final = NO_DATA | frozenset(
         "SETINF", "SETPRINT", "SLAB", "SLABCUT", "SLABINFO", "USESAED", "WULFF", "GRIMME",
         "OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS", "ANHARM", "QHA", "PRINTOUT",
         "CONFCNT", "CONFRAND", "PARAMPRT", "DIFFRAC", "SCANATOM", "XYZPRT", "BASISSET",
-        "FRAGMENT", "HIRSHBLK", "MEASURE", "CELLDISP",
+        "FRAGMENT", "HIRSHBLK", "MEASURE", "CELLDISP", "ELAPIEZO", "PIEZOCON",
     }
 )  # fmt: skip
+
+SAME_CRYSTAL: Final = NO_DATA | TASKS | frozenset(
+    {
+        "ANHARM", "QHA", "PRINTOUT", "NEIGHBOR", "NEIGHPRT", "PARAMPRT", "SETINF", "SETPRINT",
+        "MODISYMM", "SCELPHONO", "XYZPRT", "PRINTCHG", "SLABINFO", "HIRSHBLK",
+    }
+)  # fmt: skip
+"""Geometry keywords behind which the crystal is still the one that the records describe; with any
+other it may have other atoms, another cell or fewer dimensions."""
 
 OPTGEOM: Final = frozenset(
     {

@@ -1,0 +1,31 @@
+"""Large outputs of pw.x, in a worker process. ``read`` is what the worker runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from crystalmath.codes.espresso import foreign
+from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.codes.espresso.reading import find_outputs
+from crystalmath.codes.large import LargeOutputs, RunWorker, answer
+
+READ: Final = "crystalmath.codes.espresso.large:read"
+"""``server.proc`` allows it."""
+
+
+def with_workers(adapter: EspressoAdapter, run: RunWorker) -> LargeOutputs:
+    """The adapter, with large outputs read in workers."""
+    return LargeOutputs(
+        adapter, READ, run, of_job=_of_job, meant=foreign.find_output, follows=False
+    )
+
+
+def read(what: str, path: str, **given: Any) -> Any:
+    """Say in a worker what the adapter says of an output."""
+    return answer(EspressoAdapter(), what, path, **given)
+
+
+def _of_job(directory: Path) -> Path | None:
+    outputs = find_outputs(directory)
+    return outputs[0] if outputs else None

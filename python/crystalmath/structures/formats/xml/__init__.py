@@ -1,0 +1,1 @@
+"""What programs leave as XML: the structure that a calculation ended with."""
