@@ -14,7 +14,9 @@ from support.daemon import PRODUCTION, Daemon, wait_until
 
 COPPER = Path(__file__).parents[2] / "examples" / "copper.cif"
 A0_ANGSTROM, B0_GPA, B0_PRIME = 3.58983, 134.23, 4.148
-"""EMT copper, fcc: relaxed lattice constant, Birch–Murnaghan to 11 points at ± 3 % in length."""
+"""EMT copper, fcc: relaxed lattice constant, Birch–Murnaghan to 11 points at ± 3 % in length.
+
+Five points at ± 9 % in volume give 134.18 GPa and 4.143."""
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +64,12 @@ def test_eos_of_copper_survives_kills_of_the_daemon(daemon: Daemon) -> None:
     params = {
         "structure": {"path": str(COPPER)},
         "engine": "emt",
-        "options": {"points": 7, "reach": 0.09},
+        "options": {"points": 5, "reach": 0.09},
         "client_token": "eos-of-copper",
     }
     made = daemon.call("workflows.create_eos", params)
     i = made["workflow"]["id"]
-    for name in ("relax", "volume-1", "volume-4"):
+    for name in ("relax", "volume-1", "volume-3"):
 
         def begun(name: str = name) -> bool:
             steps = {step["name"]: step["state"] for step in get(daemon, i)["graph"]}
@@ -87,7 +89,7 @@ def test_eos_of_copper_survives_kills_of_the_daemon(daemon: Daemon) -> None:
     assert found["v0"] == pytest.approx(A0_ANGSTROM**3 / 4, rel=1e-3)
     assert workflow["results"]["provenance"]["engine"] == "emt"
     rows = jobs_of(daemon, i)
-    assert len(rows) == 8
+    assert len(rows) == 6
     assert {row["state"] for row in rows} == {"COMPLETED"}
     assert all(step["attempt"] == 1 for step in workflow["graph"])
 
