@@ -239,6 +239,9 @@ class WorkflowStore(Protocol):
     def steps(self, workflow_id: int) -> list[StepRecord]:
         """All steps, in the order in which they were added."""
 
+    def step(self, step_id: int) -> StepRecord:
+        """One step; raises ``NotFound``."""
+
     def artefact(self, content_hash: str) -> str:
         """Canonical text of a stored document; raises ``NotFound``."""
 

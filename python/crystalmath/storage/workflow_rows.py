@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
-
-from sqlalchemy import RowMapping
 
 from crystalmath.domain.workflow_states import StepState
 from crystalmath.services.ports_workflows import NewStep, StepRecord, Use, WorkflowRecord
@@ -34,7 +33,7 @@ _SAME = (
 )
 
 
-def workflow_of(row: RowMapping, counts: Mapping[StepState, int]) -> WorkflowRecord:
+def workflow_of(row: Mapping[str, Any], counts: Mapping[StepState, int]) -> WorkflowRecord:
     """Read a row of ``workflows``."""
     return WorkflowRecord(
         id=row["id"],
@@ -59,17 +58,34 @@ def workflow_of(row: RowMapping, counts: Mapping[StepState, int]) -> WorkflowRec
     )
 
 
-def step_of(row: RowMapping) -> StepRecord:
+def step_of(row: Mapping[str, Any]) -> StepRecord:
     """Read a row of ``workflow_steps``."""
-    uses = {name: _use(value) for name, value in json.loads(row["uses_json"]).items()}
     return StepRecord(
         **{name: row[name] for name in _SAME},
-        action=json.loads(row["action_json"]),
-        uses=uses,
-        after=tuple(json.loads(row["after_json"])),
+        action=_decoded(row["action_json"]),
+        uses=_uses(row["uses_json"]),
+        after=_names(row["after_json"]),
         required=bool(row["required"]),
         jobs=tuple(json.loads(row["jobs_json"])),
     )
+
+
+# What a step is made of never changes, and all steps are read at the end of each. Nobody writes
+# into what is shared so.
+@lru_cache(maxsize=2048)
+def _decoded(text: str) -> Mapping[str, Any]:
+    decoded: dict[str, Any] = json.loads(text)
+    return decoded
+
+
+@lru_cache(maxsize=2048)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+@lru_cache(maxsize=2048)
+def _uses(text: str) -> Mapping[str, Use | tuple[Use, ...]]:
+    return {name: _use(value) for name, value in json.loads(text).items()}
 
 
 def values_of(step: NewStep, workflow_id: int) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, case, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from crystalmath.domain.states import TERMINAL
-from crystalmath.domain.workflow_states import StepState, WorkflowState
+from crystalmath.domain.workflow_states import WorkflowState
 from crystalmath.errors import Conflict, NotFound
 from crystalmath.services.ports_store import Change, NewJob
 from crystalmath.services.ports_workflows import (
@@ -27,11 +26,12 @@ from crystalmath.services.ports_workflows import (
     WorkflowRecord,
 )
 from crystalmath.services.workflows.content import hash_of
+from crystalmath.storage import workflow_reads as reads
 from crystalmath.storage.engine import driver_of
 from crystalmath.storage.moves import encode
 from crystalmath.storage.store import JobStore, insert_job
-from crystalmath.storage.tables import artefacts, client_tokens, jobs, workflow_steps, workflows
-from crystalmath.storage.workflow_rows import step_of, values_of, workflow_of
+from crystalmath.storage.tables import artefacts, client_tokens, workflow_steps, workflows
+from crystalmath.storage.workflow_rows import values_of, workflow_of
 
 _BUMP: Final = "UPDATE counters SET value = value + 1 WHERE name = 'workflow_rev' RETURNING value"
 _REV: Final = "SELECT value FROM counters WHERE name = 'workflow_rev'"
@@ -84,7 +84,7 @@ class SqliteWorkflowStore:
     def workflow(self, workflow_id: int) -> WorkflowRecord:
         """See ``WorkflowStore.workflow``."""
         with self._store.reading() as connection:
-            return _workflow(connection, workflow_id)
+            return reads.workflow(connection, workflow_id)
 
     def page(
         self, states: Sequence[WorkflowState], kind: str | None, limit: int, before: int | None
@@ -103,8 +103,7 @@ class SqliteWorkflowStore:
                 select(workflows).where(*older).order_by(workflows.c.id.desc()).limit(limit)
             )
             rows = found.mappings().all()
-            counts = _counts(connection, [row["id"] for row in rows])
-            page = [workflow_of(row, counts.get(row["id"], {})) for row in rows]
+            page = [workflow_of(row, reads.counts(connection, row["id"])) for row in rows]
             return WorkflowPage(page, rev, int(total.scalar_one()))
 
     def running(self) -> list[int]:
@@ -115,9 +114,13 @@ class SqliteWorkflowStore:
 
     def steps(self, workflow_id: int) -> list[StepRecord]:
         """See ``WorkflowStore.steps``."""
-        wanted = select(workflow_steps).where(_STEP.workflow_id == workflow_id).order_by(_STEP.id)
         with self._store.reading() as connection:
-            return [step_of(row) for row in connection.execute(wanted).mappings()]
+            return reads.steps(connection, workflow_id)
+
+    def step(self, step_id: int) -> StepRecord:
+        """See ``WorkflowStore.step``."""
+        with self._store.reading() as connection:
+            return reads.step(connection, step_id)
 
     def artefact(self, content_hash: str) -> str:
         """See ``WorkflowStore.artefact``."""
@@ -130,24 +133,13 @@ class SqliteWorkflowStore:
 
     def ended_jobs(self) -> list[EndedJob]:
         """See ``WorkflowStore.ended_jobs``."""
-        joined = workflow_steps.outerjoin(jobs, jobs.c.id == _STEP.job_id)
-        wanted = (
-            select(_STEP.id, _STEP.workflow_id, _STEP.job_id, jobs.c.state)
-            .select_from(joined)
-            .where(
-                _STEP.state == "RUNNING",
-                _STEP.kind == "job",
-                jobs.c.id.is_(None) | jobs.c.state.in_(sorted(TERMINAL)),
-            )
-            .order_by(_STEP.id)
-        )
         with self._store.reading() as connection:
-            return [EndedJob(*row) for row in connection.execute(wanted)]
+            return reads.ended_jobs(connection)
 
     def begin_job(self, step: StepRecord, job: NewJob, input_hash: str, at: float) -> int | None:
         """See ``WorkflowStore.begin_job``."""
         with self._changing() as (connection, made, changed):
-            if not _is_at(connection, step):
+            if not reads.is_at(connection, step):
                 return None
             known = select(client_tokens.c.job_id).where(client_tokens.c.token == job.token)
             job_id = connection.execute(known).scalar_one_or_none()
@@ -170,7 +162,7 @@ class SqliteWorkflowStore:
     def begin_computation(self, step: StepRecord, input_hash: str, at: float) -> bool:
         """See ``WorkflowStore.begin_computation``."""
         with self._changing() as (connection, _, changed):
-            if not _is_at(connection, step):
+            if not reads.is_at(connection, step):
                 return False
             _set(
                 connection,
@@ -187,7 +179,7 @@ class SqliteWorkflowStore:
     def end(self, step: StepRecord, ending: Ending, at: float) -> bool:
         """See ``WorkflowStore.end``."""
         with self._changing() as (connection, _, changed):
-            if not _is_at(connection, step):
+            if not reads.is_at(connection, step):
                 return False
             output_hash = None
             if ending.output is not None:
@@ -214,7 +206,7 @@ class SqliteWorkflowStore:
     def postpone(self, step: StepRecord, message: str, next_try_at: float) -> None:
         """See ``WorkflowStore.postpone``."""
         with self._changing() as (connection, _, changed):
-            if _is_at(connection, step):
+            if reads.is_at(connection, step):
                 tries = step.tries + 1
                 _set(connection, step, message=message, next_try_at=next_try_at, tries=tries)
                 changed.append(step.workflow_id)
@@ -289,7 +281,7 @@ class SqliteWorkflowStore:
                 yield connection, made, changed
                 for workflow_id in changed:
                     _bump(connection, workflow_id)
-                    told.append(_workflow(connection, workflow_id))
+                    told.append(reads.workflow(connection, workflow_id))
             if self._changes is not None:
                 for record in told:
                     self._changes.changed(record)
@@ -320,8 +312,8 @@ def _next_rev(connection: Connection) -> int:
 
 
 def _bump(connection: Connection, workflow_id: int) -> None:
-    one = update(workflows).where(workflows.c.id == workflow_id)
-    connection.execute(one.values(rev=_next_rev(connection)))
+    values = (_next_rev(connection), workflow_id)
+    driver_of(connection).execute("UPDATE workflows SET rev = ? WHERE id = ?", values)
 
 
 def _keep(connection: Connection, text: str, at: float) -> str:
@@ -330,36 +322,6 @@ def _keep(connection: Connection, text: str, at: float) -> str:
     values = {"hash": content_hash, "document": text, "created_at": at}
     connection.execute(upsert(artefacts).on_conflict_do_nothing(), values)
     return content_hash
-
-
-def _workflow(connection: Connection, workflow_id: int) -> WorkflowRecord:
-    found = connection.execute(select(workflows).where(workflows.c.id == workflow_id))
-    row = found.mappings().first()
-    if row is None:
-        raise NotFound(
-            f"there is no workflow {workflow_id}",
-            hint="`workflows.list` shows the workflows",
-            field="id",
-        )
-    return workflow_of(row, _counts(connection, [workflow_id]).get(workflow_id, {}))
-
-
-def _counts(connection: Connection, ids: Sequence[int]) -> dict[int, dict[StepState, int]]:
-    counts: dict[int, dict[StepState, int]] = {}
-    found = connection.execute(
-        select(_STEP.workflow_id, _STEP.state, func.count())
-        .where(_STEP.workflow_id.in_(ids))
-        .group_by(_STEP.workflow_id, _STEP.state)
-    )
-    for workflow_id, state, n in found:
-        counts.setdefault(int(workflow_id), {})[state] = int(n)
-    return counts
-
-
-def _is_at(connection: Connection, step: StepRecord) -> bool:
-    """Whether the step still is what the caller saw."""
-    wanted = select(_STEP.state, _STEP.attempt).where(_STEP.id == step.id)
-    return connection.execute(wanted).one_or_none() == (step.state, step.attempt)
 
 
 def _set(connection: Connection, step: StepRecord, **values: Any) -> None:

@@ -76,27 +76,33 @@ class Conductor:
     def settle(self, ended: EndedJob) -> None:
         """Take what a job that has ended gives to its step."""
         record = self.store.workflow(ended.workflow_id)
-        step = next(s for s in self.store.steps(record.id) if s.id == ended.step_id)
+        step = self.store.step(ended.step_id)
         if step.state != "RUNNING" or not step.jobs or step.jobs[-1] != ended.job_id:
             return
         self._settled(record, step, ended.job_id)
 
-    def advance(self, workflow_id: int) -> None:
+    def advance(self, workflow_id: int) -> Sequence[StepRecord]:
         """Start what can start, and end the workflow when nothing can.
 
         Computations are only begun; :meth:`finish` carries them out.
+
+        Returns
+        -------
+        sequence of StepRecord
+            The steps as they are now; empty when the workflow has ended.
         """
         while True:
             record = self.store.workflow(workflow_id)
             if record.state != "RUNNING":
-                return
+                return ()
             steps = self.store.steps(workflow_id)
             if record.cancel_asked:
                 self._cancel_jobs(steps)
             elif self._start_all(record, steps):
                 continue
             if self._conclude(record, steps):
-                return
+                is_news = any(step.state == "PENDING" for step in steps)
+                return self.store.steps(workflow_id) if is_news else steps
 
     def finish(
         self, workflow_id: int, step_id: int, stopping: Callable[[], bool] = lambda: False

@@ -134,8 +134,7 @@ class Driver:
             self._asked.add(workflow_id)
 
     def _move(self, workflow_id: int) -> None:
-        self._conductor.advance(workflow_id)
-        steps = self._conductor.store.steps(workflow_id)
+        steps = self._conductor.advance(workflow_id)
         if any(s.state == "RUNNING" and s.kind == "job" for s in steps):
             self._submitted()
         if any(s.state == "PENDING" and s.next_try_at is not None for s in steps):
