@@ -41,6 +41,7 @@ pub(super) fn follow(
             .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
         interrupted: interrupt()?,
         line: Line::new(session.globals.json),
+        said: said.to_owned(),
         told: BTreeMap::new(),
     };
     let ended = watch.until_ended();
@@ -56,6 +57,8 @@ struct Watch<'a> {
     until: Option<Instant>,
     interrupted: Arc<AtomicBool>,
     line: Line,
+    /// The last sentence about a step.
+    said: String,
     /// What was said of each step: its state, and which attempt.
     told: BTreeMap<String, (String, i64)>,
 }
@@ -114,7 +117,8 @@ impl Watch<'_> {
                 continue;
             }
             if step.state.as_str() != "PENDING" {
-                self.line.say(&sentence(step));
+                self.said = sentence(step);
+                self.line.say(&self.said);
             }
             self.told.insert(step.name.clone(), now);
         }
@@ -131,7 +135,7 @@ impl Watch<'_> {
             doing.unwrap_or_default()
         );
         if workflow.state.as_str() == "RUNNING" {
-            self.line.progress("", &line);
+            self.line.progress(&self.said, &line);
         }
     }
 
