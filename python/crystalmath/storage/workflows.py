@@ -103,7 +103,7 @@ class SqliteWorkflowStore:
                 select(workflows).where(*older).order_by(workflows.c.id.desc()).limit(limit)
             )
             rows = found.mappings().all()
-            page = [workflow_of(row, reads.counts(connection, row["id"])) for row in rows]
+            page = [workflow_of(dict(row), reads.counts(connection, row["id"])) for row in rows]
             return WorkflowPage(page, rev, int(total.scalar_one()))
 
     def running(self) -> list[int]:
