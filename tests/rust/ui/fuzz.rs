@@ -151,9 +151,7 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         }
         "codes.list" if numbers.below(2) == 0 => decks(),
         "codes.list" => codes(),
-        "rpc.discover" if numbers.below(2) == 0 => document(),
         "rpc.discover" => discovered(),
-        "codes.lint" if numbers.below(2) == 0 => linted(),
         "codes.lint" => {
             let severity = ["error", "warning", "?"][numbers.below(3)];
             json!({"data": [{"line": numbers.below(60), "column": numbers.below(3), "code": "x",
