@@ -52,8 +52,8 @@ pub struct Args {
     /// A parameter of the code, as JSON or text; repeat for more
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
-    /// An option of the CRYSTAL deck that is written for a structure, like functional=PBE0 or
-    /// spin.lock_cycles=5, or of the force engine; repeat for more
+    /// An option of the CRYSTAL deck that is written for a structure, like functional=PBE0, or of
+    /// the force engine; a dot goes into an object, as in spin.atoms; repeat for more
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
     pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.

@@ -167,7 +167,7 @@ fn parameter(name: &str, schema: &Value, required: bool) -> String {
     let (low, high) = (&schema["minimum"], &schema["maximum"]);
     match (low.is_null(), high.is_null()) {
         (false, false) => {
-            about.push(format!("From {low} to {high} {unit}").trim_end().to_owned() + ".")
+            about.push(format!("From {low} to {high} {unit}").trim_end().to_owned() + ".");
         }
         (false, true) => about.push(format!("At least {low} {unit}").trim_end().to_owned() + "."),
         (true, false) => about.push(format!("At most {high} {unit}").trim_end().to_owned() + "."),

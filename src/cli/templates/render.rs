@@ -79,7 +79,8 @@ fn printed(files: &[RenderedFile]) -> String {
         several => several
             .iter()
             .map(|file| format!("--- {}\n{}", file.path, file.content))
-            .collect(),
+            .collect::<Vec<_>>()
+            .concat(),
     }
 }
 

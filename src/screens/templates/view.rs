@@ -192,9 +192,9 @@ fn draw_text(filler: &Filler, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     if !current {
         name = format!("{name} as it was");
     }
-    let stale = !current || !matches!(cx.data.link, Link::Ready(_));
+    let is_old = !current || !matches!(cx.data.link, Link::Ready(_));
     let area = below(area, said.len());
-    filler.deck.draw(&name, area, buf, cx, stale);
+    filler.deck.draw(&name, area, buf, cx, is_old);
 }
 
 /// How it stands with the whole.
