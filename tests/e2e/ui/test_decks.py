@@ -79,7 +79,7 @@ def test_a_deck_is_mended_in_the_editor_and_runs(
     ui.keys("Escape")
     ui.see("ready")
     ui.keys("C-s")
-    ui.see("completed", "energy", "MgO")
+    ui.see("completed", "energy", "Å³")
     ui.keys("Tab", "Tab")
     ui.see("[Plots]", "scf_energy")
     ui.keys("Tab")
