@@ -14,7 +14,8 @@ pub struct Entry {
     pub rows: Vec<QueueRow>,
 }
 
-/// Put the rows that belong together into one entry; the order is that of the first rows.
+/// Put the rows that belong together into one entry. What has ended comes last; else the order is
+/// that of the first rows.
 #[must_use]
 pub fn fold(rows: Vec<QueueRow>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
@@ -30,6 +31,7 @@ pub fn fold(rows: Vec<QueueRow>) -> Vec<Entry> {
         }
         entries[place].rows.push(row);
     }
+    entries.sort_by_key(|entry| !entry.is_under_way());
     entries
 }
 
@@ -229,6 +231,15 @@ mod tests {
         ];
         assert_eq!(texts(&entries), pairs(&expected));
         assert!(fold(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn what_has_ended_comes_last() {
+        let mut ended = row("6", "COMPLETED");
+        ended.phase = "ended".into();
+        let entries = fold(vec![ended, row("7", "PENDING"), row("8", "RUNNING")]);
+        let ids: Vec<i64> = entries.iter().map(|one| one.base_id).collect();
+        assert_eq!(ids, [7, 8, 6]);
     }
 
     #[test]

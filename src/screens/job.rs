@@ -8,6 +8,7 @@ mod files;
 mod input;
 mod log;
 mod names;
+mod outputs;
 mod plots;
 mod summary;
 mod tables;
@@ -26,7 +27,7 @@ use crate::msg::{Action, Edit};
 use crate::rpc::types::{Job, Reply};
 use crate::theme::Role;
 use crate::widgets::text;
-use log::{LogView, STREAMS, Source};
+use log::{LogView, Source};
 pub use summary::time_text;
 
 const DETAIL: &str = "detail";
@@ -155,7 +156,7 @@ impl JobScreen {
         self.watch.set(watched.then_some(id), cx);
         match self.tab {
             Tab::Log if self.log.is_about(id) => self.log.read_on(cx),
-            Tab::Log => self.log.open(id, Source::Stream(STREAMS[0]), true, cx),
+            Tab::Log => self.log.open(id, self.first_output(), true, cx),
             Tab::Plots => plots::Plots::ask(id, cx),
             Tab::Files => self.files.ask(id, cx),
             Tab::Input => {
@@ -209,7 +210,7 @@ impl JobScreen {
         let current = self.id == Some(tag);
         if slot == DETAIL {
             if current {
-                self.take_detail(result, cx);
+                self.take_detail(tag, result, cx);
             }
             return;
         }
@@ -222,7 +223,7 @@ impl JobScreen {
         }
     }
 
-    fn take_detail(&mut self, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
+    fn take_detail(&mut self, tag: i64, result: &Result<Value, IpcError>, cx: &mut Cx<'_>) {
         if answers::is_cut_off(result) && self.detail.is_some() {
             return;
         }
@@ -233,6 +234,9 @@ impl JobScreen {
                 self.error = None;
                 if self.tab == Tab::Input {
                     self.read_tab(cx);
+                }
+                if self.tab == Tab::Log && self.wants_task() {
+                    self.log.open(tag, self.first_output(), true, cx);
                 }
             }
             Err(error) => self.error = Some(error),

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::log::{STREAMS, Source};
 use super::{JobScreen, Tab};
 use crate::app::{Command, Row, error_text, is_terminal};
 use crate::error::IpcError;
 use crate::msg::{Action, Program, Tone};
-use crate::rpc::types::{FileEntryKind, JobState, JobSummary, method};
+use crate::rpc::types::{JobState, JobSummary, method};
 use crate::screens::{Choice, Cx, Handled, Picker, Question, ScreenId, Subject};
 use crate::widgets::text;
 
@@ -200,11 +199,8 @@ impl JobScreen {
         };
         match action {
             Action::Stream => {
-                let now = STREAMS
-                    .iter()
-                    .position(|stream| *self.log.source() == Source::Stream(stream));
-                let next = now.map_or(0, |at| (at + 1) % STREAMS.len());
-                self.log.open(id, Source::Stream(STREAMS[next]), true, cx);
+                let next = self.log.source().next_stream();
+                self.log.open(id, next, true, cx);
             }
             Action::NextFile => self.change_source(1, cx),
             Action::PreviousFile => self.change_source(-1, cx),
@@ -226,32 +222,6 @@ impl JobScreen {
         let directory = &self.detail.as_ref()?.directory;
         let path = self.log.path();
         (!path.is_empty()).then(|| Path::new(directory).join(path))
-    }
-
-    /// The program's output first, then every file that is no part of the bookkeeping.
-    fn change_source(&mut self, by: isize, cx: &mut Cx<'_>) {
-        let Some(job) = &self.detail else {
-            return;
-        };
-        let streams = STREAMS.iter().map(|stream| Source::Stream(stream));
-        let files = job
-            .files
-            .iter()
-            .filter(|file| file.kind != FileEntryKind::Internal)
-            .map(|file| Source::File(file.path.clone(), u64::try_from(file.size).unwrap_or(0)));
-        let all: Vec<Source> = streams.chain(files).collect();
-        let same = |source: &&Source| match (source, self.log.source()) {
-            (Source::File(a, _), Source::File(b, _)) => a == b,
-            (a, b) => *a == b,
-        };
-        let now = all.iter().position(|source| same(&source)).unwrap_or(0);
-        let count = all.len().cast_signed();
-        let to = (now.cast_signed() + by)
-            .rem_euclid(count.max(1))
-            .cast_unsigned();
-        if let Some(source) = all.get(to) {
-            self.log.open(job.id, source.clone(), true, cx);
-        }
     }
 
     /// Whether the job's files are on this machine.

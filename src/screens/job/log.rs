@@ -20,6 +20,8 @@ pub use view::draw;
 pub enum Source {
     /// One of the outputs, as `jobs.log` names it.
     Stream(&'static str),
+    /// The same of a task of an array.
+    Task(i64, &'static str),
     /// A file of the job's directory, with its length as far as it is known.
     File(String, u64),
 }
@@ -111,7 +113,7 @@ impl LogView {
     pub fn path(&self) -> &str {
         match &self.source {
             Source::File(path, _) => path,
-            Source::Stream(_) => &self.path,
+            Source::Stream(_) | Source::Task(..) => &self.path,
         }
     }
 

@@ -240,3 +240,43 @@ fn late_answers_of_another_log_are_ignored() {
         "{shown}"
     );
 }
+
+#[test]
+fn of_an_array_each_task_has_a_log_of_its_own() {
+    let mut ui = open();
+    let mut found = super::job::detail(&job(1, JobState::Running));
+    found["data"]["tasks"] = json!([
+        {"task": 1, "state": "COMPLETED"}, {"task": 2, "state": "FAILED"},
+        {"task": 3, "state": "SUBMITTED"},
+    ]);
+    ui.answer("jobs.get", Ok(found));
+    // The question about the whole is still under way; its answer is nobody's any more.
+    ui.answer("jobs.log", Ok(piece("of the whole\n", 0, 13, false)));
+    let params = ui.answer("jobs.log", Ok(piece("of two\n", 0, 7, false)));
+    assert_eq!(
+        (&params["task"], &params["stream"]),
+        (&json!(2), &json!("output"))
+    );
+    let shown = ui.picture(SIZE);
+    assert!(
+        shown.contains("of two") && !shown.contains("of the whole"),
+        "{shown}"
+    );
+    assert!(shown.contains("task 2, output: stdout.log"), "{shown}");
+    ui.keys(&["]"]);
+    let params = ui.answer("jobs.log", Ok(piece("of three\n", 0, 9, false)));
+    assert_eq!(params["task"], 3);
+    ui.keys(&["E"]);
+    let params = ui.answer("jobs.log", Ok(piece("", 0, 0, false)));
+    assert_eq!(
+        (&params["task"], &params["stream"]),
+        (&json!(3), &json!("stdout"))
+    );
+    // Nobody tells of tasks, so it is asked.
+    ui.send(Msg::Clock(NOW + 2.0));
+    assert_eq!(
+        ui.asked("jobs.log")
+            .map(|(_, params)| params["task"].clone()),
+        Some(json!(3))
+    );
+}

@@ -75,14 +75,12 @@ impl LogView {
             PAGE_BYTES
         };
         let (method, params) = match &self.source {
-            Source::Stream(stream) if kind == TAIL => (
-                "jobs.log",
-                json!({"id": self.job, "stream": stream, "tail": TAIL_LINES, "limit": limit}),
-            ),
-            Source::Stream(stream) => (
-                "jobs.log",
-                json!({"id": self.job, "stream": stream, "offset": offset, "limit": limit}),
-            ),
+            Source::Stream(stream) => ("jobs.log", self.of_output(kind, stream, offset, limit)),
+            Source::Task(task, stream) => {
+                let mut params = self.of_output(kind, stream, offset, limit);
+                params["task"] = (*task).into();
+                ("jobs.log", params)
+            }
             Source::File(path, size) => {
                 let offset = if kind == TAIL {
                     size.saturating_sub(PAGE_BYTES)
@@ -97,6 +95,16 @@ impl LogView {
         };
         self.asked_at = cx.now();
         cx.ask(slot, tag, method, params);
+    }
+
+    fn of_output(&self, kind: i64, stream: &str, offset: u64, limit: u64) -> Value {
+        let mut params = json!({"id": self.job, "stream": stream, "limit": limit});
+        if kind == TAIL {
+            params["tail"] = TAIL_LINES.into();
+        } else {
+            params["offset"] = offset.into();
+        }
+        params
     }
 
     /// Read what has come since. Nothing is read that would not be kept.

@@ -173,6 +173,10 @@ fn place(view: &LogView, area: Rect, buf: &mut Buffer, theme: &Theme) {
     match &view.source {
         Source::Stream(stream) if view.path.is_empty() => parts.push((*stream).to_owned()),
         Source::Stream(stream) => parts.push(format!("{stream}: {}", view.path)),
+        Source::Task(task, stream) if view.path.is_empty() => {
+            parts.push(format!("task {task}, {stream}"));
+        }
+        Source::Task(task, stream) => parts.push(format!("task {task}, {stream}: {}", view.path)),
         Source::File(path, _) => parts.push(path.clone()),
     }
     if view.size > 0 {
@@ -187,7 +191,7 @@ fn place(view: &LogView, area: Rect, buf: &mut Buffer, theme: &Theme) {
             ));
         }
     }
-    if !view.complete && view.follow && matches!(view.source, Source::Stream(_)) {
+    if !view.complete && view.follow && !matches!(view.source, Source::File(..)) {
         parts.push("following".into());
     }
     if view.wrap {
