@@ -49,6 +49,7 @@ mod usage;
 mod wait;
 mod watch;
 mod wording;
+mod workflows;
 mod writing;
 
 use std::ffi::OsString;
@@ -143,6 +144,8 @@ pub enum Command {
     Codes(codes::Args),
     /// Force engines: install, evaluate, workers, checks
     Engines(Box<engines::Args>),
+    /// Several calculations that lead to one result: relaxation, equation of state
+    Workflows(workflows::Args),
     /// Machines that jobs can be sent to: describe, try, change
     Clusters(Box<clusters::Args>),
     /// List the jobs of a cluster as its scheduler sees them
@@ -203,6 +206,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Doctor => doctor::run(session),
         Command::Codes(args) => codes::run(session, &args),
         Command::Engines(args) => engines::run(session, &args),
+        Command::Workflows(args) => workflows::run(session, &args),
         Command::Clusters(args) => clusters::run(session, &args),
         Command::Queue(args) => queue::run(session, &args),
         Command::Adopt(args) => adopt::run(session, &args),

@@ -55,6 +55,14 @@ const COMMANDS: &[(&str, &str)] = &[
     ("templates.list", "templates"),
     ("templates.render", "templates render NAME"),
     ("templates.save", "templates save NAME"),
+    ("workflows.available", "workflows available"),
+    ("workflows.cancel", "workflows cancel ID"),
+    ("workflows.create_eos", "workflows eos STRUCTURE"),
+    ("workflows.create_relax", "workflows relax STRUCTURE"),
+    ("workflows.get", "workflows show ID"),
+    ("workflows.list", "workflows"),
+    ("workflows.resume", "workflows resume ID"),
+    ("workflows.retry", "workflows retry ID STEP"),
     ("rpc.discover", "call rpc.discover"),
 ];
 

@@ -69,14 +69,21 @@ from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.services.template_inputs import SubmittedTemplates
-from crystalmath.services.template_makers import BatchJobs, CrystalDecks
+from crystalmath.services.template_makers import BatchJobs, CrystalDecks, CrystalProperties
 from crystalmath.services.template_rendering import Rendering
 from crystalmath.services.templates import TemplatesService
+from crystalmath.services.workflows.conduct import Conductor
+from crystalmath.services.workflows.driver import Driver
+from crystalmath.services.workflows.kinds import PROCEDURES
+from crystalmath.services.workflows.service import WorkflowsParts, WorkflowsService
+from crystalmath.services.workflows.step_jobs import DeskJobs
+from crystalmath.services.workflows.view import WorkflowEvents
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
 from crystalmath.storage.migrate import migrate
 from crystalmath.storage.search_cache import SqliteSearchCache
 from crystalmath.storage.store import open_store
+from crystalmath.storage.workflows import SqliteWorkflowStore
 from crystalmath.structures.reader import WorkerStructureReader
 
 DATABASE: Final = "crystalmath.db"
@@ -94,6 +101,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
     "forces": ForcesService,
     "materials": MaterialsService,
     "templates": TemplatesService,
+    "workflows": WorkflowsService,
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
@@ -220,6 +228,7 @@ class CrystalController:
             str(settings.templates_dir),
             {
                 "crystal_deck": CrystalDecks(self.materials.generate_d12),
+                "crystal_properties": CrystalProperties(self.materials.generate_d3),
                 "batch_job": BatchJobs(self._clusters, batch_words),
             },
             {**LINTERS, "bash": Linter((".sh",), "crystalmath.templates.shell:lint_script")},
@@ -258,6 +267,7 @@ class CrystalController:
                 clock=time.time,
             )
         )
+        self._build_workflows(desk, codes)
         fingerprints = Fingerprints(self._places.fingerprints)
         self._pool = Pool(
             Processes(self._places),
@@ -278,6 +288,20 @@ class CrystalController:
             )
         )
 
+    def _build_workflows(self, desk: Desk, codes: dict[str, CodeAdapter]) -> None:
+        store = SqliteWorkflowStore(self._store, WorkflowEvents(self._server.hub))
+        ending = Ending(self._store, self._directories, time.time, self._pump.end_unrecorded)
+        jobs = DeskJobs(self._store, desk, codes, self._directories, ending, time.time)
+        conductor = Conductor(
+            store, jobs, self._server.run_worker, PROCEDURES, time.time, __version__
+        )
+        self._driver = Driver(conductor, self._wake)
+        self.workflows = WorkflowsService(
+            WorkflowsParts(
+                store, self._store, desk, codes, PROCEDURES, time.time, self._driver.wake
+            )
+        )
+
     def namespaces(self) -> dict[str, Any]:
         """Attribute → service."""
         return {name: getattr(self, name) for name in NAMESPACES}
@@ -295,11 +319,13 @@ class CrystalController:
         self._logs.start()
         self._pump.start()
         self._lanes.start()
+        self._driver.start()
         # Nobody who has just started the daemon shall wait for this.
         threading.Thread(target=self._store.hold_space, name="reserve", daemon=True).start()
 
     def close(self) -> None:
         """Stop the pump and the force workers, close the database. Local jobs go on."""
+        self._driver.stop()
         self.forces.close()
         self._pool.close()
         self._pump.stop()
@@ -320,6 +346,7 @@ class CrystalController:
     def _job_ended(self, job_id: int) -> None:
         self._logs.job_ended(job_id)
         self._pump.wake()  # another may have waited for it
+        self._driver.job_ended()
 
     def _checks(self) -> list[Check]:
         known = self._clusters.clusters()
@@ -339,8 +366,13 @@ class CrystalController:
         return sum(n for state, n in self._store.counts().items() if state not in TERMINAL)
 
     def is_needed(self) -> bool:
-        """Whether an idle daemon must stay: for jobs, open data channels, an installation."""
-        return self.live_local_jobs() > 0 or self._pool.clients() > 0 or self.forces.is_busy()
+        """Whether an idle daemon must stay: jobs, workflows, data channels, an installation."""
+        return (
+            self.live_local_jobs() > 0
+            or self._pool.clients() > 0
+            or self.forces.is_busy()
+            or self._driver.is_needed()
+        )
 
 
 def _driver() -> ReadyEnvironment:

@@ -89,7 +89,12 @@ fn grown(news: Option<&News>, stream: &str, offset: i64) -> bool {
             Told::Job(job) if text::ended(job.state.as_str()) => return true,
             // A connection that is lost shows in the next call, as without events.
             Told::Removed(_) | Told::LookAgain | Told::Away => return true,
-            Told::Log(_) | Told::Job(_) | Told::Install(_) | Told::Cluster(_) | Told::Nothing => {}
+            Told::Log(_)
+            | Told::Job(_)
+            | Told::Install(_)
+            | Told::Workflow(_)
+            | Told::Cluster(_)
+            | Told::Nothing => {}
             Told::Over => return false,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::ipc::IpcClient;
-use crate::rpc::types::{ClusterView, Event, InstallTask, JobSummary, LogGrown};
+use crate::rpc::types::{ClusterView, Event, InstallTask, JobSummary, LogGrown, WorkflowSummary};
 use crate::rpc::{ConnState, EventSource as _, Notification, Subscription};
 
 const CAPABILITY: &str = "events";
@@ -26,6 +26,8 @@ pub enum Told {
     Install(Box<InstallTask>),
     /// A cluster has changed.
     Cluster(Box<ClusterView>),
+    /// A workflow has changed.
+    Workflow(Box<WorkflowSummary>),
     /// Something may have been missed.
     LookAgain,
     /// There is no connection now.
@@ -77,6 +79,9 @@ impl News {
                     Event::Resync(_) => return Told::LookAgain,
                     Event::Install(changed) => return Told::Install(Box::new(changed.install)),
                     Event::Cluster(changed) => return Told::Cluster(Box::new(changed.cluster)),
+                    Event::Workflow(changed) => {
+                        return Told::Workflow(Box::new(changed.workflow));
+                    }
                     Event::Event(_)
                     | Event::Engine(_)
                     | Event::Worker(_)

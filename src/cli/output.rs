@@ -35,7 +35,9 @@ pub enum Failure {
     Unfinished {
         /// `interrupted` or `timeout`.
         kind: &'static str,
-        /// The job.
+        /// `job` or `workflow`.
+        what: &'static str,
+        /// Its number.
         id: i64,
         /// The exit code.
         exit: u8,
@@ -108,12 +110,12 @@ impl Failure {
             Self::Interrupted { message, hint } => json!({
                 "code": -32800, "kind": "interrupted", "message": message, "hint": hint,
             }),
-            Self::Unfinished { kind, id, .. } => json!({
+            Self::Unfinished { kind, what, id, .. } => json!({
                 "code": -32800,
                 "kind": kind,
                 "message": self.render().lines().next(),
-                "hint": format!("crystalmath show {id}"),
-                "job": id,
+                "hint": format!("crystalmath {} {id}", if *what == "job" { "show" } else { "workflows show" }),
+                *what: id,
             }),
             Self::Io(what, error) => {
                 json!({"code": -32000, "kind": "io", "message": format!("{what}: {error}"), "hint": null})
@@ -139,16 +141,24 @@ impl Failure {
                 hint: Some(hint),
             } => format!("error: {message}\nhint: {hint}"),
             Self::Interrupted { message, hint } => format!("interrupted: {message}\nhint: {hint}"),
-            Self::Unfinished { kind, id, .. } => {
+            Self::Unfinished { kind, what, id, .. } => {
                 let why = if *kind == "timeout" {
                     "the time is over"
                 } else {
                     "interrupted"
                 };
-                format!(
-                    "{why}: job {id} goes on\nhint: follow it with: crystalmath log {id} -f; \
-                     end it with: crystalmath cancel {id}"
-                )
+                let hint = if *what == "job" {
+                    format!(
+                        "follow it with: crystalmath log {id} -f; end it with: crystalmath cancel \
+                         {id}"
+                    )
+                } else {
+                    format!(
+                        "look at it with: crystalmath workflows show {id}; end it with: \
+                         crystalmath workflows cancel {id}"
+                    )
+                };
+                format!("{why}: {what} {id} goes on\nhint: {hint}")
             }
             Self::Io(what, error) => format!("error: {what}: {error}"),
             Self::BrokenPipe => String::new(),

@@ -99,7 +99,7 @@ pub fn state_colour(state: &str) -> &'static str {
         "COMPLETED" => "\x1b[32m",
         "FAILED" | "LOST" => "\x1b[31m",
         "RUNNING" | "FINISHED" => "\x1b[36m",
-        "CANCELLING" | "CANCELLED" => "\x1b[33m",
+        "CANCELLING" | "CANCELLED" | "WAITING" => "\x1b[33m",
         _ => "",
     }
 }

@@ -158,7 +158,11 @@ impl<'a> Watch<'a> {
                 Told::Job(job) if text::ended(job.state.as_str()) => return Ok(true),
                 Told::Job(job) => self.line.show(&job),
                 Told::Removed(_) | Told::LookAgain => return Ok(true),
-                Told::Log(_) | Told::Install(_) | Told::Cluster(_) | Told::Nothing => {}
+                Told::Log(_)
+                | Told::Install(_)
+                | Told::Cluster(_)
+                | Told::Workflow(_)
+                | Told::Nothing => {}
                 Told::Away | Told::Over => return Ok(false),
             }
         }
@@ -191,6 +195,7 @@ impl<'a> Watch<'a> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(Failure::Unfinished {
                 kind: "interrupted",
+                what: "job",
                 id: self.id,
                 exit: INTERRUPTED,
             });
@@ -198,6 +203,7 @@ impl<'a> Watch<'a> {
         if self.until.is_some_and(|until| Instant::now() >= until) {
             return Err(Failure::Unfinished {
                 kind: "timeout",
+                what: "job",
                 id: self.id,
                 exit: 1,
             });

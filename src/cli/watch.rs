@@ -105,7 +105,7 @@ impl Watching<'_> {
                 Told::Cluster(cluster) => self.say_cluster(&cluster)?,
                 Told::LookAgain => return Ok(true),
                 Told::Away | Told::Over => return Ok(false),
-                Told::Log(_) | Told::Install(_) | Told::Nothing => {}
+                Told::Log(_) | Told::Install(_) | Told::Workflow(_) | Told::Nothing => {}
             }
         }
         Ok(true)

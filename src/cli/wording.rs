@@ -7,7 +7,7 @@ use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 use arguments::{
     ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, PROPERTY_ARGUMENTS,
-    STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS,
+    STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS, WORKFLOW_ARGUMENTS,
 };
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
@@ -30,6 +30,8 @@ pub enum Commands {
     Templates,
     /// The one that writes decks of properties.
     Properties,
+    /// Those below `workflows`.
+    Workflows,
 }
 
 impl Commands {
@@ -45,6 +47,9 @@ impl Commands {
             Self::Decks => deck_argument(&DECK_ARGUMENTS, field),
             Self::Properties => deck_argument(PROPERTY_ARGUMENTS, field),
             Self::Templates => template_argument(field),
+            Self::Workflows => {
+                filled_by(WORKFLOW_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
+            }
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),
             Self::Clusters | Self::NewCluster => {
                 filled_by(CLUSTER_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())

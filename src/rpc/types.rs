@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "846abe79d9940fd034938035ce7a36ec3592ff096bcd22ae2cffd7aeb66ddbfb";
+pub const SCHEMA_SHA256: &str = "64317339e01d4b81454c3bdd03312516ba14c0bb5b53ee17d980c61f1c554f96";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -662,16 +662,16 @@ pub const METHODS: &[MethodInfo] = &[
     MethodInfo::new(
         "workflows.available",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Tell which kinds of workflow can be used here, with what, and why others cannot.",
     ),
     MethodInfo::new(
         "workflows.cancel",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "End a workflow, with the jobs of it that run.",
     ),
     MethodInfo::new(
         "workflows.create_bands",
@@ -696,10 +696,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_eos",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute an equation of state. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_md",
@@ -717,17 +717,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_relax",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Relax atoms and cell, and compare the symmetry before and after. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.get",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Tell everything about one workflow: its steps, and its results when it is done.",
     ),
     MethodInfo::new(
         "workflows.launch_aiida",
@@ -739,9 +739,9 @@ pub const METHODS: &[MethodInfo] = &[
     MethodInfo::new(
         "workflows.list",
         30.0,
-        false,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "List workflows, the newest first.",
     ),
     MethodInfo::new(
         "workflows.play",
@@ -761,15 +761,15 @@ pub const METHODS: &[MethodInfo] = &[
         "workflows.resume",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Go on with a workflow that waits or was cancelled: every step that can be retried is.",
     ),
     MethodInfo::new(
         "workflows.retry",
         30.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Run one step again that did not complete; what waits for it goes on after it.",
     ),
 ];
 
@@ -937,7 +937,7 @@ words! {
 }
 
 words! {
-    /// Words of `context` of [`SubmitParams`].
+    /// Words of `context` of [`CreateRelaxParams`].
     ContextName {
         Cry23Root = "CRY23_ROOT",
         CryArch = "CRY_ARCH",
@@ -1093,6 +1093,15 @@ words! {
         Ready = "ready",
         Broken = "broken",
         Unused = "unused",
+    }
+}
+
+words! {
+    /// Words of `optimizer` of [`EosOptions`].
+    EosOptionsOptimizer {
+        Lbfgs = "LBFGS",
+        Bfgs = "BFGS",
+        Fire = "FIRE",
     }
 }
 
@@ -1299,6 +1308,25 @@ words! {
 }
 
 words! {
+    /// Words of `cell` of [`RelaxOptions`].
+    RelaxOptionsCell {
+        Full = "full",
+        Isotropic = "isotropic",
+        ConstantVolume = "constant_volume",
+        Fixed = "fixed",
+    }
+}
+
+words! {
+    /// Words of `optimizer` of [`RelaxOptions`].
+    RelaxOptionsOptimizer {
+        Lbfgs = "LBFGS",
+        Bfgs = "BFGS",
+        Fire = "FIRE",
+    }
+}
+
+words! {
     /// Words of `cell` of [`RelaxParams`].
     RelaxParamsCell {
         Full = "full",
@@ -1377,6 +1405,25 @@ words! {
 }
 
 words! {
+    /// Words of `state` of [`StepView`].
+    StepState {
+        Pending = "PENDING",
+        Running = "RUNNING",
+        Completed = "COMPLETED",
+        Failed = "FAILED",
+        Cancelled = "CANCELLED",
+    }
+}
+
+words! {
+    /// Words of `kind` of [`StepView`].
+    StepViewKind {
+        Job = "job",
+        Computation = "computation",
+    }
+}
+
+words! {
     /// Words of `mode` of [`StopWorkerParams`].
     StopWorkerParamsMode {
         Drain = "drain",
@@ -1440,6 +1487,17 @@ words! {
 }
 
 words! {
+    /// Words of `state` of [`ListWorkflowsParams`].
+    WorkflowState {
+        Running = "RUNNING",
+        Waiting = "WAITING",
+        Completed = "COMPLETED",
+        Failed = "FAILED",
+        Cancelled = "CANCELLED",
+    }
+}
+
+words! {
     /// Words of `format` of [`ConvertResult`].
     Written {
         Cif = "cif",
@@ -1486,6 +1544,9 @@ pub enum Event {
     /// A cluster was forgotten.
     #[serde(rename = "cluster_removed")]
     ClusterRemoved(ClusterRemoved),
+    /// A workflow is new, or one of its steps has changed.
+    #[serde(rename = "workflow")]
+    Workflow(Box<WorkflowChanged>),
     /// Something was missed: read everything again that the topics are about.
     #[serde(rename = "resync")]
     Resync(Resync),
@@ -1598,7 +1659,7 @@ pub struct BandStructure {
     /// Along the whole path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<i64>,
-    /// Special points, a comma at each break: GXWK,UX; that of the lattice.
+    /// Special points, a comma at each break: G-X-W-K,U-X or GXWK,UX; that of the lattice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Instead of a path: both ends of each, in units of 1/`iss` of the reciprocal vectors of the
@@ -2159,6 +2220,94 @@ pub struct CreateClusterParams {
     pub codes: Option<BTreeMap<String, String>>,
 }
 
+/// An equation of state.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateEosParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<EosOptions>,
+}
+
+/// A relaxation.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateRelaxParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<RelaxOptions>,
+}
+
+/// Result of `workflows.create_eos`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateResult {
+    /// The workflow; it runs.
+    pub workflow: WorkflowSummary,
+    /// The token was known: this is the workflow of the first call.
+    pub repeated: bool,
+}
+
 /// What a CRYSTAL deck shall compute, and how.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2610,6 +2759,18 @@ pub struct EngineModel {
     pub size_bytes: Option<i64>,
 }
 
+/// A force engine, or a code, and whether a kind of workflow can use it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineUse {
+    /// Give it as `engine`, or as `code`.
+    pub name: String,
+    /// Whether it can be used now.
+    pub usable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
 /// What stands beside the rows of `forces.engines`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2676,6 +2837,32 @@ pub struct Eos {
     /// Optimise first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preoptgeom: Option<OptGeom>,
+}
+
+/// Options of an equation of state.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EosOptions {
+    /// Number of volumes; 7 to 11 is usual.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<i64>,
+    /// Largest relative change of the volume, to each side: 0.06 is ± 6 % in volume, ± 2 % in
+    /// length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reach: Option<f64>,
+    /// Largest force on an atom that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Largest component of the stress that may be left, GPa: of the whole stress in the first
+    /// relaxation, of its shape-changing part at each volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before a relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// How steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimizer: Option<EosOptionsOptimizer>,
 }
 
 /// Params of `forces.evaluate`.
@@ -3499,6 +3686,38 @@ pub struct JobSummary {
     pub rev: i64,
 }
 
+/// One kind of workflow.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KindInfo {
+    /// relax, eos …
+    pub kind: String,
+    /// For people.
+    pub title: String,
+    /// What it gives.
+    pub summary: String,
+    /// The method that starts one.
+    pub method: String,
+    /// Whether one can be started now.
+    pub usable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// Force engines.
+    pub engines: Vec<EngineUse>,
+    /// Codes.
+    pub codes: Vec<EngineUse>,
+    /// JSON schema of `options`; empty when it is not built.
+    pub options: Map<String, Value>,
+}
+
+/// What stands beside the rows of `workflows.available`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KindsMeta {
+    /// Number of kinds.
+    pub total: i64,
+}
+
 /// Member `lanes` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3636,6 +3855,24 @@ pub struct ListTemplatesParams {
     /// Only those of this code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+}
+
+/// Params of `workflows.list`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListWorkflowsParams {
+    /// Only those in this state, or in one of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<Vec<WorkflowState>>,
+    /// Only this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// At most so many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// The page behind this workflow: `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<i64>,
 }
 
 /// An output of a running job has another size; read on with `jobs.log` by offset.
@@ -4213,6 +4450,31 @@ pub struct ReadOutputResult {
     pub warnings: Vec<String>,
 }
 
+/// Options of a relaxation.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RelaxOptions {
+    /// Largest force on an atom that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Largest component of the stress that may be left, GPa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// What the cell may do: change freely, change its volume only, change its shape only, or
+    /// nothing. Free for a crystal, fixed for anything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<RelaxOptionsCell>,
+    /// Steps before it gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// How steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimizer: Option<RelaxOptionsOptimizer>,
+    /// Keep the symmetry that the structure has, within 0.01 Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_symmetry: Option<bool>,
+}
+
 /// Params of `forces.relax`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4489,6 +4751,16 @@ pub struct ResourcesParams {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Resync {}
+
+/// Params of `workflows.retry`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RetryParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// Name of the step that did not complete.
+    pub step: String,
+}
 
 /// A template for your own folder: a text, or another template with other defaults.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -4854,6 +5126,64 @@ pub struct StatusResult {
     pub clusters: Vec<Map<String, Value>>,
     /// State of the engines.
     pub engines: Vec<Map<String, Value>>,
+}
+
+/// How many steps there are; more may be added while it runs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepCounts {
+    /// All steps so far.
+    pub total: i64,
+    /// What they give is stored.
+    pub completed: i64,
+    /// On the way.
+    pub running: i64,
+    /// Failed, or their job was cancelled.
+    pub failed: i64,
+}
+
+/// One step of a workflow.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepView {
+    /// Unique in its workflow.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// A job, or a computation in a process of the daemon.
+    pub kind: StepViewKind,
+    /// PENDING, RUNNING, COMPLETED, FAILED or CANCELLED.
+    pub state: StepState,
+    /// Steps that it waits for.
+    pub after: Vec<String>,
+    /// Whether the workflow needs what it gives.
+    pub required: bool,
+    /// 1, and one more for each retry.
+    pub attempt: i64,
+    /// Its job; the newest where there are more.
+    pub job: Option<i64>,
+    /// Its jobs, oldest first.
+    pub jobs: Vec<i64>,
+    /// How far its job is.
+    pub progress: Option<String>,
+    /// Why it failed, in one word.
+    pub reason: Option<String>,
+    /// The same, in a sentence.
+    pub message: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// Whether another attempt may end otherwise.
+    pub can_be_retried: bool,
+    /// The step with the same input whose result was taken.
+    pub reused: Option<String>,
+    /// SHA-256 of everything that its result depends on.
+    pub input_hash: Option<String>,
+    /// SHA-256 of what it gave.
+    pub output_hash: Option<String>,
+    /// When this attempt began.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub finished_at: Option<String>,
 }
 
 /// Params of `forces.stop`.
@@ -5519,6 +5849,135 @@ pub struct WorkersParams {
     pub worker: Option<String>,
 }
 
+/// Everything about one workflow.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Workflow {
+    /// Number of the workflow.
+    pub id: i64,
+    /// Unique id, 32 hexadecimal digits.
+    pub uuid: String,
+    /// relax, eos …
+    pub kind: String,
+    /// The user's name for it.
+    pub name: String,
+    /// RUNNING, WAITING, COMPLETED, FAILED or CANCELLED.
+    pub state: WorkflowState,
+    /// Why it waits, or how it ended.
+    pub message: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// A cancel is asked for; what runs has not ended yet.
+    pub cancelling: bool,
+    /// Code that computes it.
+    pub code: String,
+    /// Its force engine.
+    pub engine: Option<String>,
+    /// The engine's model.
+    pub model: Option<String>,
+    /// Reduced formula.
+    pub formula: Option<String>,
+    /// Atoms in the cell.
+    pub n_atoms: Option<i64>,
+    /// How far it is.
+    pub steps: StepCounts,
+    /// When it was accepted.
+    pub created_at: String,
+    /// When it ended.
+    pub finished_at: Option<String>,
+    /// Revision at which it last changed.
+    pub rev: i64,
+    /// Its options, defaults filled in.
+    pub options: Map<String, Value>,
+    /// Where the structure came from.
+    pub source: BTreeMap<String, String>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
+    /// Its steps, in the order in which they were added.
+    pub graph: Vec<StepView>,
+    /// The results document: `quantities` (name, label, value, unit, error), `tables`, `plots`,
+    /// `flags` (doubts), `provenance`; empty until it is COMPLETED.
+    pub results: Map<String, Value>,
+}
+
+/// A workflow is new, or one of its steps has changed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowChanged {
+    /// workflows.
+    pub topic: String,
+    /// The workflow as it is now.
+    pub workflow: WorkflowSummary,
+}
+
+/// Params of `workflows.cancel`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowIdParams {
+    /// Number of the workflow.
+    pub id: i64,
+}
+
+/// Result of `workflows.cancel`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowResult {
+    /// The workflow as it is now.
+    pub workflow: WorkflowSummary,
+}
+
+/// One row of the list of workflows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowSummary {
+    /// Number of the workflow.
+    pub id: i64,
+    /// Unique id, 32 hexadecimal digits.
+    pub uuid: String,
+    /// relax, eos …
+    pub kind: String,
+    /// The user's name for it.
+    pub name: String,
+    /// RUNNING, WAITING, COMPLETED, FAILED or CANCELLED.
+    pub state: WorkflowState,
+    /// Why it waits, or how it ended.
+    pub message: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// A cancel is asked for; what runs has not ended yet.
+    pub cancelling: bool,
+    /// Code that computes it.
+    pub code: String,
+    /// Its force engine.
+    pub engine: Option<String>,
+    /// The engine's model.
+    pub model: Option<String>,
+    /// Reduced formula.
+    pub formula: Option<String>,
+    /// Atoms in the cell.
+    pub n_atoms: Option<i64>,
+    /// How far it is.
+    pub steps: StepCounts,
+    /// When it was accepted.
+    pub created_at: String,
+    /// When it ended.
+    pub finished_at: Option<String>,
+    /// Revision at which it last changed.
+    pub rev: i64,
+}
+
+/// What stands beside the rows of `workflows.list`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowsMeta {
+    /// Revision of the workflows: rises with every change.
+    pub rev: i64,
+    /// Workflows that fit, on all pages.
+    pub total: i64,
+    /// Give it as `after` for the next page.
+    pub next: Option<i64>,
+}
+
 /// One type per method that is built; each names the method's params and result.
 pub mod calls {
     #[allow(clippy::wildcard_imports, reason = "the types of this very file")]
@@ -6129,6 +6588,83 @@ pub mod calls {
         type Params = SaveTemplateParams;
         type Reply = Reply<SaveTemplateResult>;
     }
+
+    /// `workflows.available`: Tell which kinds of workflow can be used here, with what, and why
+    /// others cannot.
+    pub enum WorkflowsAvailable {}
+
+    impl Call for WorkflowsAvailable {
+        const METHOD: &'static str = "workflows.available";
+        type Params = NoParams;
+        type Reply = Page<KindInfo, KindsMeta>;
+    }
+
+    /// `workflows.cancel`: End a workflow, with the jobs of it that run.
+    pub enum WorkflowsCancel {}
+
+    impl Call for WorkflowsCancel {
+        const METHOD: &'static str = "workflows.cancel";
+        type Params = WorkflowIdParams;
+        type Reply = Reply<WorkflowResult>;
+    }
+
+    /// `workflows.create_eos`: Compute an equation of state. It runs at once.
+    pub enum WorkflowsCreateEos {}
+
+    impl Call for WorkflowsCreateEos {
+        const METHOD: &'static str = "workflows.create_eos";
+        type Params = CreateEosParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_relax`: Relax atoms and cell, and compare the symmetry before and after.
+    /// It runs at once.
+    pub enum WorkflowsCreateRelax {}
+
+    impl Call for WorkflowsCreateRelax {
+        const METHOD: &'static str = "workflows.create_relax";
+        type Params = CreateRelaxParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.get`: Tell everything about one workflow: its steps, and its results when it is
+    /// done.
+    pub enum WorkflowsGet {}
+
+    impl Call for WorkflowsGet {
+        const METHOD: &'static str = "workflows.get";
+        type Params = WorkflowIdParams;
+        type Reply = Reply<Workflow>;
+    }
+
+    /// `workflows.list`: List workflows, the newest first.
+    pub enum WorkflowsList {}
+
+    impl Call for WorkflowsList {
+        const METHOD: &'static str = "workflows.list";
+        type Params = ListWorkflowsParams;
+        type Reply = Page<WorkflowSummary, WorkflowsMeta>;
+    }
+
+    /// `workflows.resume`: Go on with a workflow that waits or was cancelled: every step that can
+    /// be retried is.
+    pub enum WorkflowsResume {}
+
+    impl Call for WorkflowsResume {
+        const METHOD: &'static str = "workflows.resume";
+        type Params = WorkflowIdParams;
+        type Reply = Reply<WorkflowResult>;
+    }
+
+    /// `workflows.retry`: Run one step again that did not complete; what waits for it goes on after
+    /// it.
+    pub enum WorkflowsRetry {}
+
+    impl Call for WorkflowsRetry {
+        const METHOD: &'static str = "workflows.retry";
+        type Params = RetryParams;
+        type Reply = Reply<WorkflowResult>;
+    }
 }
 
 /// Does something for every method that is built; see [`every_call`].
@@ -6204,4 +6740,12 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::TemplatesList>();
     visitor.visit::<calls::TemplatesRender>();
     visitor.visit::<calls::TemplatesSave>();
+    visitor.visit::<calls::WorkflowsAvailable>();
+    visitor.visit::<calls::WorkflowsCancel>();
+    visitor.visit::<calls::WorkflowsCreateEos>();
+    visitor.visit::<calls::WorkflowsCreateRelax>();
+    visitor.visit::<calls::WorkflowsGet>();
+    visitor.visit::<calls::WorkflowsList>();
+    visitor.visit::<calls::WorkflowsResume>();
+    visitor.visit::<calls::WorkflowsRetry>();
 }

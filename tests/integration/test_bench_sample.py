@@ -74,6 +74,14 @@ def test_a_python_without_a_shared_library_is_named(monkeypatch: pytest.MonkeyPa
         pyo3.build()
 
 
-def test_what_is_not_measured_yet_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["workflows"]) == 2
-    assert "not there yet" in capsys.readouterr().err
+def test_one_round_of_what_a_workflow_adds_to_its_jobs(tmp_path: Path) -> None:
+    found, _code = figures(["workflows"], tmp_path)
+
+    [target] = found["targets"]
+    assert target["name"] == "workflows: added per step, p50, ms"
+    assert (target["limit"], target["value"] > 0) == (5, True)
+
+
+def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nothing"]) == 2
+    assert "bench nothing: no such benchmark; there are ipc," in capsys.readouterr().err

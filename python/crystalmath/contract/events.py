@@ -16,6 +16,7 @@ from crystalmath.contract.clusters import ClusterView
 from crystalmath.contract.force_rows import EngineInfo, InstallTask, WorkerInfo
 from crystalmath.contract.jobs import JobEvent, JobSummary
 from crystalmath.contract.rpc import Model, Params
+from crystalmath.contract.workflows import WorkflowSummary
 
 NOTIFY: Final = "events.notify"
 SUBSCRIBE: Final = "events.subscribe"
@@ -142,6 +143,14 @@ class ClusterRemoved(Model):
     name: str = Field(description="Name it had.")
 
 
+class WorkflowChanged(Model):
+    """A workflow is new, or one of its steps has changed."""
+
+    topic: str = Field(description="workflows.")
+    kind: Literal["workflow"] = Field(description="Always `workflow`.")
+    workflow: WorkflowSummary = Field(description="The workflow as it is now.")
+
+
 class Resync(Model):
     """Something was missed: read everything again that the topics are about."""
 
@@ -158,6 +167,7 @@ Event = Annotated[
     | WorkerChanged
     | ClusterChanged
     | ClusterRemoved
+    | WorkflowChanged
     | Resync,
     Field(discriminator="kind"),
 ]

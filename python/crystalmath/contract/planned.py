@@ -8,28 +8,20 @@ from __future__ import annotations
 
 from typing import Final
 
-_WORKFLOWS = "Workflows come with the step graph; submit the single jobs meanwhile."
+_WORKFLOWS = "This kind of workflow is not built; `workflows.available` shows those that are."
 _EXTENSIONS = "Extensions come after the isolated force engines."
 
 PLANNED: Final[dict[str, str]] = {
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
     "materials.generate_inputs": "VASP and Quantum ESPRESSO inputs come with the workflows.",
-    "workflows.available": _WORKFLOWS,
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,
     "workflows.create_phonon": _WORKFLOWS,
-    "workflows.create_eos": _WORKFLOWS,
-    "workflows.create_relax": _WORKFLOWS,
     "workflows.create_elastic": _WORKFLOWS,
     "workflows.create_md": _WORKFLOWS,
     "workflows.launch_aiida": "AiiDA comes as an isolated extension.",
-    "workflows.list": _WORKFLOWS,
-    "workflows.get": _WORKFLOWS,
-    "workflows.cancel": _WORKFLOWS,
-    "workflows.resume": _WORKFLOWS,
-    "workflows.retry": _WORKFLOWS,
-    "workflows.play": _WORKFLOWS,
-    "workflows.plot": _WORKFLOWS,
+    "workflows.play": "It is for workflows of AiiDA, which comes as an isolated extension.",
+    "workflows.plot": "The numbers of each plot are in `results` of `workflows.get`.",
     "extensions.list": _EXTENSIONS,
     "extensions.load": _EXTENSIONS,
     "extensions.call": _EXTENSIONS,

@@ -25,6 +25,7 @@ from crystalmath.errors import (
     WorkerDied,
 )
 from crystalmath.server.strict_json import encode
+from crystalmath.services.workflows.computations import COMPUTATIONS
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.templates.render:render_template",
         "crystalmath.templates.saving:save_template",
         "crystalmath.templates.shell:lint_script",
+        *COMPUTATIONS,
     }
 )
 """What a worker may be asked to run, as ``module:function``."""

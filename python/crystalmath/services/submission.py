@@ -178,6 +178,7 @@ def new_job(
     rerun_of: int | None = None,
     why: str | None = None,
     provenance: Mapping[str, Any] | None = None,
+    workflow: int | None = None,
 ) -> NewJob:
     """The row and the documents of a checked submission.
 
@@ -187,6 +188,8 @@ def new_job(
         What its first event says.
     provenance
         What is known of it beside the submission.
+    workflow
+        The workflow that it is a step of.
     """
     params, prepared = checked.params, checked.prepared
     token = params.client_token
@@ -210,6 +213,7 @@ def new_job(
             "tags_json": json.dumps(list(dict.fromkeys(params.tags)), ensure_ascii=False),
             "progress_text": "waiting for its files",
             "rerun_of": rerun_of,
+            "workflow": workflow,
         },
         documents=Documents(
             submission=submission

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 
 from crystalmath.errors import DatabaseError
 
-HEAD = "0007"
+HEAD = "0010"
 """The newest revision in ``migrations/versions``; a test holds it equal to Alembic's own answer."""
 
 

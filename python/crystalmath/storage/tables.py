@@ -6,6 +6,8 @@ path reads ``jobs`` alone, so everything large is in ``job_documents``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy import (
     CheckConstraint,
     Column,
@@ -16,13 +18,20 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    UniqueConstraint,
 )
 
 from crystalmath.domain.states import STATES
+from crystalmath.domain.workflow_states import STEP_STATES, WORKFLOW_STATES
 
 metadata = MetaData()
 
-_STATE_LIST = ", ".join(f"'{state}'" for state in STATES)
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
+
+
+_STATE_LIST = _listed(STATES)
 
 counters = Table(
     "counters",
@@ -246,3 +255,73 @@ job_usage = Table(
     Column("source", Text, nullable=False),
 )
 """What jobs used of their machines, where that is known."""
+
+workflows = Table(
+    "workflows",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("uuid", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("message", Text),
+    Column("hint", Text),
+    Column("engine", Text),
+    Column("model", Text),
+    Column("formula", Text),
+    Column("n_atoms", Integer),
+    Column("spec_json", Text, nullable=False),
+    Column("warnings_json", Text, nullable=False, server_default="[]"),
+    Column("results_hash", Text, ForeignKey("artefacts.hash")),
+    Column("cancel_asked", Integer, nullable=False, server_default="0"),
+    Column("token", Text, unique=True),
+    Column("request_sha256", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Column("rev", Integer, nullable=False),
+    CheckConstraint(f"state IN ({_listed(WORKFLOW_STATES)})", name="workflows_state"),
+    Index("workflows_by_state", "state", "id"),
+    sqlite_autoincrement=True,
+)
+
+workflow_steps = Table(
+    "workflow_steps",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("workflow_id", Integer, ForeignKey("workflows.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempt", Integer, nullable=False, server_default="1"),
+    Column("action_json", Text, nullable=False),
+    Column("uses_json", Text, nullable=False),
+    Column("after_json", Text, nullable=False),
+    Column("required", Integer, nullable=False),
+    Column("jobs_json", Text, nullable=False, server_default="[]"),
+    Column("job_id", Integer),
+    Column("input_hash", Text),
+    Column("output_hash", Text, ForeignKey("artefacts.hash")),
+    Column("reused", Text),
+    Column("reason", Text),
+    Column("message", Text),
+    Column("hint", Text),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    Column("next_try_at", Float),
+    Column("started_at", Float),
+    Column("finished_at", Float),
+    CheckConstraint(f"state IN ({_listed(STEP_STATES)})", name="workflow_steps_state"),
+    UniqueConstraint("workflow_id", "name"),
+    Index("workflow_steps_by_state", "state", "kind"),
+    sqlite_autoincrement=True,
+)
+"""``job_id`` is the job of the present attempt, ``jobs_json`` lists those of all attempts."""
+
+artefacts = Table(
+    "artefacts",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("document", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+)
+"""What steps are given and give: JSON in its one form, under its SHA-256."""

@@ -199,3 +199,31 @@ pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
     ("timeout_s", "--timeout"),
     ("vacuum_angstrom", "--vacuum"),
 ];
+
+/// The same for the commands below `workflows`.
+pub(super) const WORKFLOW_ARGUMENTS: &[(&str, &str)] = &[
+    ("code", "--code"),
+    ("engine", "--engine"),
+    ("id", "ID"),
+    ("job", "--job"),
+    ("kind", "--kind"),
+    ("limit", "--limit"),
+    ("model", "--model"),
+    ("name", "--name"),
+    ("options.cell", "--cell"),
+    ("options.fmax_ev_per_a", "--fmax"),
+    ("options.keep_symmetry", "--keep-symmetry"),
+    ("options.max_steps", "--max-steps"),
+    ("options.optimizer", "--optimizer"),
+    ("options.points", "--points"),
+    ("options.reach", "--reach"),
+    ("options.smax_gpa", "--smax"),
+    ("resources.cpus_per_task", "--cpus"),
+    ("resources.memory_mib", "--memory"),
+    ("resources.ntasks", "--ntasks"),
+    ("resources.walltime_s", "--walltime"),
+    ("state", "--state"),
+    ("step", "STEP"),
+    ("structure.job", "--job"),
+    ("structure", "STRUCTURE"),
+];

@@ -53,9 +53,10 @@ class RelaxOptions(SinglePointOptions):
         le=100,
         description="and, unless the cell is fixed, no component of the stress is larger, in GPa.",
     )
-    cell: Literal["full", "isotropic", "fixed"] | None = Field(
+    cell: Literal["full", "isotropic", "constant_volume", "fixed"] | None = Field(
         default=None,
-        description="What the cell may do: change freely, change its volume only, or nothing. "
+        description="What the cell may do: change freely, change its volume only, change its shape "
+        "only, or nothing. "
         "Free for a crystal, fixed for anything that is not periodic in three directions.",
     )
     max_steps: int = Field(default=500, ge=1, le=100_000, description="Steps before it gives up.")

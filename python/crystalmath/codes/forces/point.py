@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import ase.units
 import numpy as np
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from crystalmath.errors import BadResult, InputRejected
 
 Floats = npt.NDArray[np.float64]
+Strain = Literal["full", "isotropic", "constant_volume"]
+"""What a cell that moves may do: anything, change its volume only, change its shape only."""
 
 GPA_PER_EV_A3: float = 1.0 / ase.units.GPa
 VACUUM_A = 8.0
@@ -32,8 +34,8 @@ class Point:
     fmax_ev_per_a
         Length of the longest force.
     smax_gpa
-        Largest component of the stress, or the mean stress when only the volume may change; never
-        negative, None where there is no stress.
+        Largest component of the stress; of the mean stress alone when only the volume may change,
+        of the rest when the volume may not. Never negative, None where there is no stress.
     """
 
     energy_ev: float
@@ -48,15 +50,15 @@ class Point:
         return None if self.stress is None else -float(np.trace(self.stress)) / 3 * GPA_PER_EV_A3
 
 
-def evaluate(atoms: Any, *, volume_only: bool = False, stress: bool = True) -> Point:
+def evaluate(atoms: Any, *, strain: Strain = "full", stress: bool = True) -> Point:
     """Evaluate the calculator of ``atoms``.
 
     Parameters
     ----------
     stress
         Ask for the stress of a crystal.
-    volume_only
-        Only the volume may change, so only the mean stress has to vanish.
+    strain
+        What the cell may do, and so which part of the stress has to vanish.
 
     Raises
     ------
@@ -79,13 +81,16 @@ def evaluate(atoms: Any, *, volume_only: bool = False, stress: bool = True) -> P
         forces=forces,
         stress=tensor,
         fmax_ev_per_a=float(np.linalg.norm(forces, axis=1).max()),
-        smax_gpa=None if tensor is None else _size(tensor, volume_only=volume_only),
+        smax_gpa=None if tensor is None else _size(tensor, strain),
     )
 
 
-def _size(stress: Floats, *, volume_only: bool) -> float:
-    size = abs(float(np.trace(stress))) / 3 if volume_only else float(np.abs(stress).max())
-    return size * GPA_PER_EV_A3
+def _size(stress: Floats, strain: Strain) -> float:
+    pressure = float(np.trace(stress)) / 3
+    if strain == "isotropic":
+        return abs(pressure) * GPA_PER_EV_A3
+    felt = stress - pressure * np.eye(3) if strain == "constant_volume" else stress
+    return float(np.abs(felt).max()) * GPA_PER_EV_A3
 
 
 def step_numbers(atoms: Any, point: Point, step: int) -> dict[str, Any]:

@@ -64,14 +64,14 @@ def relax(
     """
     options = task.relax
     step = first = resume.step if resume else 0
-    volume_only = options.cell == "isotropic"
-    point = evaluate(atoms, volume_only=volume_only)
+    strain = options.cell if options.cell in ("isotropic", "constant_volume") else "full"
+    point = evaluate(atoms, strain=strain)
     record.say(_HEADER)
     # The criterion of ase mixes forces and stress in one number, so it is set out of reach and ours
     # is tested between its steps.
     moves = _optimizer(atoms, options).irun(fmax=0.0, steps=max(0, options.max_steps - first))
     for step, _ in enumerate(moves, start=first):
-        point = evaluate(atoms, volume_only=volume_only)
+        point = evaluate(atoms, strain=strain)
         if resume is None or step > resume.step:
             _write(task, atoms, point, step, record)
         converged = is_converged(point, options)
@@ -119,7 +119,11 @@ def _optimizer(atoms: Any, options: RelaxOptions) -> Any:
     kinds: dict[str, Any] = {"LBFGS": LBFGS, "BFGS": BFGS, "FIRE": FIRE}
     target = atoms
     if options.cell != "fixed":
-        target = FrechetCellFilter(atoms, hydrostatic_strain=options.cell == "isotropic")
+        target = FrechetCellFilter(
+            atoms,
+            hydrostatic_strain=options.cell == "isotropic",
+            constant_volume=options.cell == "constant_volume",
+        )
     return kinds[options.optimizer](target, logfile=None)
 
 

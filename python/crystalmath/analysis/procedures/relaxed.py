@@ -1,0 +1,97 @@
+"""What the procedures share: reading what a relaxation gave, and its cell in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from crystalmath.analysis.flags import Flag
+from crystalmath.analysis.results.document import Quantity
+from crystalmath.errors import BadResult, InputRejected
+from crystalmath.structures.cell import cell_parameters
+from crystalmath.structures.structure import Floats, Structure, of_document
+from crystalmath.structures.symmetry.crystal import Symmetry, find_symmetry
+
+
+def structure_of_step(output: Mapping[str, Any]) -> Structure:
+    """The final structure of a step.
+
+    Raises
+    ------
+    BadResult
+        It gave none.
+    """
+    document = output.get("structure")
+    if not isinstance(document, dict):
+        raise BadResult("a calculation of this workflow gave no final structure")
+    return of_document(document)
+
+
+def forces_and_stress(output: Mapping[str, Any]) -> tuple[Floats, Floats | None]:
+    """Forces in eV/Å and stress in eV/Å³ of a step."""
+    stress = output.get("stress_ev_per_a3")
+    forces = np.array(output["forces_ev_per_a"], dtype=float)
+    return forces, None if stress is None else np.array(stress, dtype=float)
+
+
+def symmetry_of(structure: Structure) -> Symmetry | None:
+    """The space group with the usual tolerance; None where there is none to find."""
+    try:
+        return find_symmetry(structure)
+    except InputRejected:
+        return None
+
+
+def lattice_quantities(structure: Structure, symmetry: Symmetry | None) -> list[Quantity]:
+    """Lengths and angles: of the conventional cell where the symmetry is known.
+
+    Lengths that the crystal system makes equal are told once.
+    """
+    lattice = structure.cell if symmetry is None else symmetry.lattice
+    a, b, c, alpha, beta, gamma = cell_parameters(lattice)
+    cell = "cell" if symmetry is None else "conventional cell"
+    lengths = {"a": a, "b": b, "c": c}
+    if symmetry is not None and abs(b - a) < 1e-9 * a:
+        del lengths["b"]
+        if abs(c - a) < 1e-9 * a:
+            del lengths["c"]
+    found = [
+        Quantity(f"{name}_relaxed", f"{name} of the relaxed {cell}", value, "Å")
+        for name, value in lengths.items()
+    ]
+    return found + [
+        Quantity(f"{name}_relaxed", f"{sign} of the relaxed {cell}", value, "°")
+        for name, sign, value in (
+            ("alpha", "α", alpha),
+            ("beta", "β", beta),
+            ("gamma", "γ", gamma),  # noqa: RUF001 - the sign of the angle
+        )
+        if abs(value - 90) > 1e-6
+    ]
+
+
+def changed_group(before: Symmetry | None, after: Symmetry | None) -> list[Flag]:
+    """A doubt when a relaxation has changed the space group."""
+    if before is None or after is None or before.number == after.number:
+        return []
+    return [
+        Flag(
+            "symmetry_changed",
+            f"the relaxation changed the space group from {before.symbol} ({before.number}) to "
+            f"{after.symbol} ({after.number})",
+        )
+    ]
+
+
+def engine_provenance(output: Mapping[str, Any]) -> dict[str, str]:
+    """What a step says of the engine that computed it, flat."""
+    engine = output.get("engine")
+    if not isinstance(engine, dict):
+        return {}
+    return {
+        f"engine_{key}": str(value)
+        for key, value in engine.items()
+        if isinstance(value, str | int | float) and value != ""
+    }

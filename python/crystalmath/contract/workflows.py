@@ -1,0 +1,283 @@
+"""Params and results of ``workflows.*``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+
+from crystalmath.contract.jobs import (
+    ClientToken,
+    CodeName,
+    Context,
+    JobId,
+    JobName,
+    StructureIn,
+)
+from crystalmath.contract.resources import Resources
+from crystalmath.contract.rpc import Model, Params, Timestamp
+from crystalmath.domain.workflow_states import StepState, WorkflowState
+
+WorkflowId = Annotated[int, Field(ge=1, lt=2**63)]
+StepName = Annotated[
+    str, StringConstraints(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$")
+]
+
+
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+Optimizer = Annotated[Literal["LBFGS", "BFGS", "FIRE"], BeforeValidator(_upper)]
+
+
+class RelaxOptions(Params):
+    """Options of a relaxation."""
+
+    fmax_ev_per_a: float = Field(
+        default=0.02, gt=0, le=10, description="Largest force on an atom that may be left, eV/Å."
+    )
+    smax_gpa: float = Field(
+        default=0.1,
+        gt=0,
+        le=100,
+        description="Largest component of the stress that may be left, GPa.",
+    )
+    cell: Literal["full", "isotropic", "constant_volume", "fixed"] | None = Field(
+        default=None,
+        description="What the cell may do: change freely, change its volume only, change its shape "
+        "only, or nothing. Free for a crystal, fixed for anything else.",
+    )
+    max_steps: int = Field(default=500, ge=1, le=100_000, description="Steps before it gives up.")
+    optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
+    keep_symmetry: bool = Field(
+        default=False, description="Keep the symmetry that the structure has, within 0.01 Å."
+    )
+
+
+class EosOptions(Params):
+    """Options of an equation of state."""
+
+    points: int = Field(default=9, ge=5, le=51, description="Number of volumes; 7 to 11 is usual.")
+    reach: float = Field(
+        default=0.06,
+        ge=0.005,
+        le=0.15,
+        examples=[0.05],
+        description="Largest relative change of the volume, to each side: 0.06 is ± 6 % in volume, "
+        "± 2 % in length.",
+    )
+    fmax_ev_per_a: float = Field(
+        default=1e-3,
+        gt=0,
+        le=1e-3,
+        examples=[5e-4],
+        description="Largest force on an atom that may be left, eV/Å.",
+    )
+    smax_gpa: float = Field(
+        default=1e-3,
+        gt=0,
+        le=0.1,
+        examples=[0.02],
+        description="Largest component of the stress that may be left, GPa: of the whole stress in "
+        "the first relaxation, of its shape-changing part at each volume.",
+    )
+    max_steps: int = Field(
+        default=500, ge=1, le=100_000, description="Steps before a relaxation gives up."
+    )
+    optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
+
+
+class CreateParams(Params):
+    """What every workflow is asked for with."""
+
+    structure: StructureIn | None = Field(default=None, description="The structure to start from.")
+    job: JobId | None = Field(
+        default=None, description="Instead: start from the final structure of this job."
+    )
+    engine: str | None = Field(
+        default=None, min_length=1, max_length=64, description="Force engine that computes it."
+    )
+    code: CodeName | None = Field(default=None, description="Instead: code that computes it.")
+    model: str | None = Field(
+        default=None, max_length=4096, description="The engine's model; its default if absent."
+    )
+    cluster: str | None = Field(
+        default=None, min_length=1, max_length=50, description="Where its jobs run."
+    )
+    name: JobName | None = Field(default=None, description="For people; made up if absent.")
+    resources: Resources = Field(
+        default_factory=Resources, description="Processes, threads and time of each of its jobs."
+    )
+    context: Context = Field(
+        default_factory=dict, description="Variables of the client's environment that codes read."
+    )
+    client_token: ClientToken | None = Field(
+        default=None, description="The same token returns the same workflow."
+    )
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> CreateParams:
+        if (self.structure is None) == (self.job is None):
+            raise ValueError("give exactly one of structure, job")
+        if (self.engine is None) == (self.code is None):
+            raise ValueError("give exactly one of engine, code")
+        return self
+
+
+class CreateRelaxParams(CreateParams):
+    """A relaxation."""
+
+    options: RelaxOptions = Field(default_factory=RelaxOptions, description="Options of the kind.")
+
+
+class CreateEosParams(CreateParams):
+    """An equation of state."""
+
+    options: EosOptions = Field(default_factory=EosOptions, description="Options of the kind.")
+
+
+class StepCounts(Model):
+    """How many steps there are; more may be added while it runs."""
+
+    total: int = Field(description="All steps so far.")
+    completed: int = Field(description="What they give is stored.")
+    running: int = Field(description="On the way.")
+    failed: int = Field(description="Failed, or their job was cancelled.")
+
+
+class WorkflowSummary(Model):
+    """One row of the list of workflows."""
+
+    id: int = Field(description="Number of the workflow.")
+    uuid: str = Field(description="Unique id, 32 hexadecimal digits.")
+    kind: str = Field(description="relax, eos …")
+    name: str = Field(description="The user's name for it.")
+    state: WorkflowState = Field(description="RUNNING, WAITING, COMPLETED, FAILED or CANCELLED.")
+    message: str | None = Field(default=None, description="Why it waits, or how it ended.")
+    hint: str | None = Field(default=None, description="What to do next.")
+    cancelling: bool = Field(
+        default=False, description="A cancel is asked for; what runs has not ended yet."
+    )
+    code: str = Field(description="Code that computes it.")
+    engine: str | None = Field(default=None, description="Its force engine.")
+    model: str | None = Field(default=None, description="The engine's model.")
+    formula: str | None = Field(default=None, description="Reduced formula.")
+    n_atoms: int | None = Field(default=None, description="Atoms in the cell.")
+    steps: StepCounts = Field(description="How far it is.")
+    created_at: Timestamp = Field(description="When it was accepted.")
+    finished_at: Timestamp | None = Field(default=None, description="When it ended.")
+    rev: int = Field(description="Revision at which it last changed.")
+
+
+class StepView(Model):
+    """One step of a workflow."""
+
+    name: str = Field(description="Unique in its workflow.")
+    title: str = Field(description="For people.")
+    kind: Literal["job", "computation"] = Field(
+        description="A job, or a computation in a process of the daemon."
+    )
+    state: StepState = Field(description="PENDING, RUNNING, COMPLETED, FAILED or CANCELLED.")
+    after: list[str] = Field(default_factory=list, description="Steps that it waits for.")
+    required: bool = Field(description="Whether the workflow needs what it gives.")
+    attempt: int = Field(description="1, and one more for each retry.")
+    job: int | None = Field(default=None, description="Its job; the newest where there are more.")
+    jobs: list[int] = Field(default_factory=list, description="Its jobs, oldest first.")
+    progress: str | None = Field(default=None, description="How far its job is.")
+    reason: str | None = Field(default=None, description="Why it failed, in one word.")
+    message: str | None = Field(default=None, description="The same, in a sentence.")
+    hint: str | None = Field(default=None, description="What to do next.")
+    can_be_retried: bool = Field(
+        default=False, description="Whether another attempt may end otherwise."
+    )
+    reused: str | None = Field(
+        default=None, description="The step with the same input whose result was taken."
+    )
+    input_hash: str | None = Field(
+        default=None, description="SHA-256 of everything that its result depends on."
+    )
+    output_hash: str | None = Field(default=None, description="SHA-256 of what it gave.")
+    started_at: Timestamp | None = Field(default=None, description="When this attempt began.")
+    finished_at: Timestamp | None = Field(default=None, description="When it ended.")
+
+
+class Workflow(WorkflowSummary):
+    """Everything about one workflow."""
+
+    options: dict[str, Any] = Field(description="Its options, defaults filled in.")
+    source: dict[str, str] = Field(
+        default_factory=dict, description="Where the structure came from."
+    )
+    warnings: list[str] = Field(default_factory=list, description="What a referee would ask about.")
+    graph: list[StepView] = Field(description="Its steps, in the order in which they were added.")
+    results: dict[str, Any] = Field(
+        default_factory=dict,
+        description="The results document: `quantities` (name, label, value, unit, error), "
+        "`tables`, `plots`, `flags` (doubts), `provenance`; empty until it is COMPLETED.",
+    )
+
+
+class CreateResult(Model):
+    workflow: WorkflowSummary = Field(description="The workflow; it runs.")
+    repeated: bool = Field(
+        default=False, description="The token was known: this is the workflow of the first call."
+    )
+
+
+class WorkflowResult(Model):
+    workflow: WorkflowSummary = Field(description="The workflow as it is now.")
+
+
+class WorkflowIdParams(Params):
+    id: WorkflowId = Field(description="Number of the workflow.")
+
+
+class RetryParams(Params):
+    id: WorkflowId = Field(description="Number of the workflow.")
+    step: StepName = Field(description="Name of the step that did not complete.")
+
+
+class ListWorkflowsParams(Params):
+    state: WorkflowState | list[WorkflowState] | None = Field(
+        default=None, description="Only those in this state, or in one of these."
+    )
+    kind: str | None = Field(default=None, max_length=32, description="Only this kind.")
+    limit: int = Field(default=200, ge=1, le=1000, description="At most so many.")
+    after: WorkflowId | None = Field(
+        default=None, description="The page behind this workflow: `next` of the page before."
+    )
+
+
+class WorkflowsMeta(Model):
+    rev: int = Field(description="Revision of the workflows: rises with every change.")
+    total: int = Field(description="Workflows that fit, on all pages.")
+    next: int | None = Field(default=None, description="Give it as `after` for the next page.")
+
+
+class EngineUse(Model):
+    """A force engine, or a code, and whether a kind of workflow can use it."""
+
+    name: str = Field(description="Give it as `engine`, or as `code`.")
+    usable: bool = Field(description="Whether it can be used now.")
+    reason: str | None = Field(default=None, description="Why not.")
+
+
+class KindInfo(Model):
+    """One kind of workflow."""
+
+    kind: str = Field(description="relax, eos …")
+    title: str = Field(description="For people.")
+    summary: str = Field(description="What it gives.")
+    method: str = Field(description="The method that starts one.")
+    usable: bool = Field(description="Whether one can be started now.")
+    reason: str | None = Field(default=None, description="Why not.")
+    engines: list[EngineUse] = Field(default_factory=list, description="Force engines.")
+    codes: list[EngineUse] = Field(default_factory=list, description="Codes.")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="JSON schema of `options`; empty when it is not built."
+    )
+
+
+class KindsMeta(Model):
+    total: int = Field(description="Number of kinds.")

@@ -1,0 +1,1 @@
+"""Workflows: durable graphs of steps on top of jobs."""

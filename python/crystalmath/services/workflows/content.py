@@ -1,0 +1,45 @@
+"""Documents by their content: the one text of a value, its hash, and parts of it.
+
+What a step gives is stored under its hash, and what a step needs is looked up by it. Used by the
+other modules here and by ``storage.workflows``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
+
+
+def text_of(value: Any) -> str:
+    """JSON with one form for each value.
+
+    Raises
+    ------
+    ValueError
+        A number is not finite.
+    """
+    return _ENCODER.encode(value)
+
+
+def hash_of(text: str) -> str:
+    """SHA-256 of a canonical text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def part_of(document: Any, path: Sequence[str | int]) -> Any:
+    """Follow keys and indices into a document.
+
+    Raises
+    ------
+    KeyError, IndexError, TypeError
+        There is no such part.
+    """
+    for key in path:
+        document = document[key]
+    return document

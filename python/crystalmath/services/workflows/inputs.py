@@ -1,0 +1,84 @@
+"""What a step is given: its arguments, and the hash of everything that its result depends on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crystalmath.services.ports_workflows import StepRecord, Use, WorkflowStore
+from crystalmath.services.workflows.content import hash_of, part_of, text_of
+
+
+class MissingPart(Exception):
+    """A step has not given what another one needs; a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Resolved inputs.
+
+    Attributes
+    ----------
+    hash
+        Equal for two steps only when they compute the same from the same.
+    """
+
+    arguments: Mapping[str, Any]
+    hash: str
+
+
+def resolve(
+    step: StepRecord, steps: Sequence[StepRecord], store: WorkflowStore, version: str
+) -> Inputs:
+    """Look up what a step uses, by content.
+
+    Parameters
+    ----------
+    steps
+        All steps of the workflow.
+    version
+        Of this program.
+
+    Raises
+    ------
+    MissingPart
+        A step completed without what this one needs of it.
+    NotFound
+        A document is not in the database.
+    """
+    given = {one.name: one for one in steps}
+    loaded: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
+    hashes: dict[str, str | list[str]] = {}
+    for name, use in step.uses.items():
+        if isinstance(use, tuple):
+            values = [_value(one, given, loaded, store) for one in use]
+            arguments[name] = values
+            hashes[name] = [hash_of(text_of(value)) for value in values]
+        else:
+            arguments[name] = _value(use, given, loaded, store)
+            hashes[name] = hash_of(text_of(arguments[name]))
+    whole = {"action": step.action, "kind": step.kind, "uses": hashes, "version": version}
+    return Inputs(arguments, hash_of(text_of(whole)))
+
+
+def _value(
+    use: Use, steps: Mapping[str, StepRecord], loaded: dict[str, Any], store: WorkflowStore
+) -> Any:
+    """The document, or the part of it; None for a step that was not required and failed."""
+    key = use.artefact
+    if use.step is not None:
+        key = steps[use.step].output_hash
+        if key is None:
+            return None
+    if key is None:
+        raise MissingPart("it names neither a step nor a document")
+    if key not in loaded:
+        loaded[key] = json.loads(store.artefact(key))
+    try:
+        return part_of(loaded[key], use.path)
+    except (KeyError, IndexError, TypeError):
+        what = ".".join(str(one) for one in use.path)
+        raise MissingPart(f"step {use.step} completed without giving {what}") from None

@@ -1,0 +1,45 @@
+"""Relaxation of atoms and cell: one job, then its symmetry before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from crystalmath.contract.workflows import RelaxOptions
+from crystalmath.services.ports_workflows import NewStep, Use
+from crystalmath.services.workflows.computations import RELAX_REPORT
+from crystalmath.services.workflows.plan import Plan, computation
+
+
+class Relax:
+    """See ``plan.Procedure``."""
+
+    kind = "relax"
+    title = "Relaxation"
+    summary = "Atoms and cell at their minimum, with the symmetry before and after."
+    options: type[BaseModel] = RelaxOptions
+    result = "report"
+
+    def first_steps(self, plan: Plan) -> Sequence[NewStep]:
+        """The relaxation, and the report on it."""
+        relaxation = NewStep(
+            name="relax",
+            title="relaxation",
+            kind="job",
+            action=plan.job("relax", {k: v for k, v in plan.options.items() if v is not None}),
+            uses={"structure": plan.start},
+        )
+        report = NewStep(
+            name="report",
+            title="symmetry and results",
+            kind="computation",
+            action=computation(RELAX_REPORT, provenance=plan.provenance),
+            uses={"before": plan.start, "relaxed": Use(step="relax")},
+        )
+        return relaxation, report
+
+    def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
+        """None."""
+        return ()

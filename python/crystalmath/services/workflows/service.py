@@ -1,0 +1,279 @@
+"""``workflows.*``: what clients can do with workflows.
+
+These functions check, store a wish and return; ``driver`` carries it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from crystalmath.contract.jobs import StructureIn, SubmitParams
+from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.contract.workflows import (
+    CreateEosParams,
+    CreateParams,
+    CreateRelaxParams,
+    CreateResult,
+    KindInfo,
+    KindsMeta,
+    ListWorkflowsParams,
+    RetryParams,
+    Workflow,
+    WorkflowIdParams,
+    WorkflowResult,
+    WorkflowsMeta,
+    WorkflowSummary,
+)
+from crystalmath.errors import (
+    Conflict,
+    DatabaseError,
+    IllegalTransition,
+    InputRejected,
+    InvalidParams,
+    NotFound,
+    NotImplementedYet,
+)
+from crystalmath.services.ports import CodeAdapter, StructureData
+from crystalmath.services.ports_store import Store
+from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
+from crystalmath.services.submission import Desk
+from crystalmath.services.workflows import kinds_here, view
+from crystalmath.services.workflows.content import hash_of, text_of
+from crystalmath.services.workflows.plan import Plan, Procedure
+
+CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
+CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
+_STRUCTURE = ("lattice", "pbc", "symbols", "positions", "formula")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowsParts:
+    """What the service is made of; put together by ``api``."""
+
+    store: WorkflowStore
+    jobs: Store
+    desk: Desk
+    codes: Mapping[str, CodeAdapter]
+    procedures: Mapping[str, Procedure]
+    clock: Callable[[], float]
+    wake: Callable[[int], None]
+
+
+class WorkflowsService:
+    """Start, watch, cancel and resume workflows."""
+
+    def __init__(self, parts: WorkflowsParts) -> None:
+        self._parts = parts
+        self._store = parts.store
+
+    @rpc(errors=(DatabaseError,), read_only=True)
+    def available(self, params: NoParams) -> Listing[KindInfo, KindsMeta]:
+        """Tell which kinds of workflow can be used here, with what, and why others cannot."""
+        kinds = kinds_here.kinds(self._parts.procedures, self._parts.codes)
+        return Listing(data=kinds, meta=KindsMeta(total=len(kinds)))
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_relax(self, params: CreateRelaxParams, call: Call) -> CreateResult:
+        """Relax atoms and cell, and compare the symmetry before and after. It runs at once."""
+        return self._create("relax", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_eos(self, params: CreateEosParams, call: Call) -> CreateResult:
+        """Compute an equation of state. It runs at once.
+
+        The structure is relaxed, strained to several volumes and relaxed at each; to the energies
+        third-order Birch-Murnaghan is fitted, with other forms beside it.
+        """
+        return self._create("eos", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=(DatabaseError,), read_only=True)
+    def list(self, params: ListWorkflowsParams) -> Listing[WorkflowSummary, WorkflowsMeta]:
+        """List workflows, the newest first."""
+        asked = params.state
+        states = (asked,) if isinstance(asked, str) else tuple(asked or ())
+        page = self._store.page(states, params.kind, params.limit + 1, params.after)
+        rows = page.rows[: params.limit]
+        more = len(page.rows) > params.limit
+        return Listing(
+            data=[view.summary(row) for row in rows],
+            meta=WorkflowsMeta(rev=page.rev, total=page.total, next=rows[-1].id if more else None),
+        )
+
+    @rpc(errors=(NotFound, DatabaseError), read_only=True)
+    def get(self, params: WorkflowIdParams) -> Workflow:
+        """Tell everything about one workflow: its steps, and its results when it is done."""
+        record = self._store.workflow(params.id)
+        steps = self._store.steps(params.id)
+        results: dict[str, Any] = {}
+        if record.results_hash is not None:
+            results = json.loads(self._store.artefact(record.results_hash))
+        return view.whole(record, steps, results, self._progress(steps))
+
+    @rpc(errors=CHANGE_ERRORS)
+    def cancel(self, params: WorkflowIdParams) -> WorkflowResult:
+        """End a workflow, with the jobs of it that run.
+
+        One that waits because a step failed is then FAILED. `workflows.resume` takes it up again.
+        """
+        record = self._store.workflow(params.id)
+        if record.state not in ("RUNNING", "WAITING"):
+            raise IllegalTransition(
+                f"workflow {params.id} has already ended: it is {record.state}",
+                hint="there is nothing to cancel",
+            )
+        message = "cancel asked by the user"
+        if record.state == "WAITING":
+            message = f"ended by the user; {record.message}"
+        if not self._store.ask_cancel(record.id, record.state, message, self._parts.clock()):
+            raise _moved(params.id)
+        return self._changed(params.id)
+
+    @rpc(errors=CHANGE_ERRORS)
+    def resume(self, params: WorkflowIdParams) -> WorkflowResult:
+        """Go on with a workflow that waits or was cancelled: every step that can be retried is.
+
+        What its steps have computed is kept.
+        """
+        record = self._store.workflow(params.id)
+        if record.state == "COMPLETED":
+            raise IllegalTransition(
+                f"workflow {params.id} is COMPLETED", hint="there is nothing to resume"
+            )
+        stopped = [s for s in self._store.steps(params.id) if s.state in ("FAILED", "CANCELLED")]
+        if record.state == "RUNNING" and not record.cancel_asked and not stopped:
+            return WorkflowResult(workflow=view.summary(record))
+        for step in stopped:
+            _refuse_final(step)
+        self._again(params.id, [step.name for step in stopped])
+        return self._changed(params.id)
+
+    @rpc(errors=CHANGE_ERRORS)
+    def retry(self, params: RetryParams) -> WorkflowResult:
+        """Run one step again that did not complete; what waits for it goes on after it.
+
+        Its job goes on where the one before stopped, if that is possible.
+        """
+        self._store.workflow(params.id)
+        steps = {step.name: step for step in self._store.steps(params.id)}
+        step = steps.get(params.step)
+        if step is None:
+            raise NotFound(
+                f"workflow {params.id} has no step {params.step!r}",
+                hint=f"it has: {', '.join(steps)}"[:400],
+                field="step",
+            )
+        if step.state not in ("FAILED", "CANCELLED"):
+            raise IllegalTransition(
+                f"step {step.name} is {step.state}",
+                hint="a step can be retried when it has failed, or its job was cancelled",
+            )
+        _refuse_final(step)
+        self._again(params.id, [step.name])
+        return self._changed(params.id)
+
+    def _again(self, workflow_id: int, names: Sequence[str]) -> None:
+        if not self._store.again(workflow_id, names):
+            raise _moved(workflow_id)
+
+    def _changed(self, workflow_id: int) -> WorkflowResult:
+        self._parts.wake(workflow_id)
+        return WorkflowResult(workflow=view.summary(self._store.workflow(workflow_id)))
+
+    def _progress(self, steps: Sequence[StepRecord]) -> dict[int, str]:
+        running = [s.jobs[-1] for s in steps if s.state == "RUNNING" and s.jobs]
+        found = {}
+        for job_id in running:
+            try:
+                row = self._parts.jobs.row(job_id)
+            except NotFound:
+                continue
+            found[job_id] = f"{row['state']}: {row['progress_text']}"
+        return found
+
+    def _create(
+        self, kind: str, params: CreateParams, options: Mapping[str, Any], call: Call
+    ) -> CreateResult:
+        asked = params.model_dump(mode="json", exclude={"client_token"})
+        text = json.dumps({"kind": kind, **asked}, sort_keys=True)
+        request_sha256 = hashlib.sha256(text.encode()).hexdigest()
+        if params.client_token is not None:
+            known = self._store.by_token(params.client_token, request_sha256)
+            if known is not None:
+                row = self._store.workflow(known)
+                return CreateResult(workflow=view.summary(row), repeated=True)
+        new = self._new(kind, params, options, request_sha256)
+        call.check()
+        workflow_id, created = self._store.create(new)
+        self._parts.wake(workflow_id)
+        row = self._store.workflow(workflow_id)
+        return CreateResult(workflow=view.summary(row), repeated=not created)
+
+    def _new(
+        self, kind: str, params: CreateParams, options: Mapping[str, Any], request_sha256: str
+    ) -> NewWorkflow:
+        procedure = self._parts.procedures[kind]
+        code, engine = kinds_here.engine_of(params, procedure)
+        wanted = params.structure or StructureIn(job=params.job)
+        structure = self._parts.desk.structures.read(wanted)
+        kinds_here.check_structure(procedure, structure)
+        document = asdict(structure)
+        text = text_of({key: document[key] for key in _STRUCTURE})
+        plan = Plan(
+            name=params.name or f"{procedure.title} of {structure.formula}"[:100],
+            code=code,
+            engine=engine,
+            model=params.model,
+            structure=hash_of(text),
+            source=dict(structure.source),
+            options=options,
+            context={str(name): value for name, value in params.context.items()},
+            resources=params.resources.model_dump(mode="json", exclude_unset=True),
+        )
+        steps = procedure.first_steps(plan)
+        warnings = self._check_first(plan, steps[0].action, structure)
+        return NewWorkflow(
+            uuid=uuid.uuid4().hex,
+            kind=kind,
+            name=plan.name,
+            engine=engine,
+            model=params.model,
+            formula=structure.formula,
+            n_atoms=len(structure.symbols),
+            spec=plan.document(),
+            steps=steps,
+            artefacts=(text,),
+            created_at=self._parts.clock(),
+            token=params.client_token,
+            request_sha256=request_sha256,
+            warnings=warnings,
+        )
+
+    def _check_first(
+        self, plan: Plan, action: Mapping[str, Any], structure: StructureData
+    ) -> tuple[str, ...]:
+        """Refuse now what the first job would be refused for; returns what is doubtful."""
+        submission = SubmitParams.model_validate({**action, "name": "the first step"})
+        try:
+            return self._parts.desk.check(submission, structure=structure).prepared.warnings
+        except InvalidParams as error:
+            field = (error.field or "").replace("inputs.", "options.") or None
+            raise InvalidParams(error.message, hint=error.hint, field=field) from error
+
+
+def _refuse_final(step: StepRecord) -> None:
+    if not step.facts.can_be_retried:
+        raise IllegalTransition(
+            f"step {step.name} would fail again: {step.message}",
+            hint=step.hint or "start another workflow with what it needs changed",
+        )
+
+
+def _moved(workflow_id: int) -> IllegalTransition:
+    return IllegalTransition(
+        f"workflow {workflow_id} has moved on meanwhile", hint="look at it, then try again"
+    )

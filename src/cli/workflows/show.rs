@@ -1,0 +1,214 @@
+//! `crystalmath workflows show`: the steps of a workflow, and its results with their units, their
+//! doubts and where they come from.
+
+use serde_json::{Map, Value};
+
+use crate::cli::output::Outcome;
+use crate::cli::results::field;
+use crate::cli::session::Session;
+use crate::cli::table::{Cell, Column, cell, render};
+use crate::cli::text;
+use crate::cli::wording::{Commands, speak_of};
+use crate::rpc::types::{StepView, Workflow, WorkflowIdParams, calls};
+
+/// Length of a hash that people compare.
+const SHORT_HASH: usize = 12;
+
+pub(super) fn run(session: &Session, id: i64) -> Outcome {
+    let answer = session.call::<calls::WorkflowsGet>(&WorkflowIdParams { id })?;
+    session.print(&answer.raw, || whole(&answer.read.data, session.colour()))?;
+    Ok(0)
+}
+
+/// Everything.
+fn whole(workflow: &Workflow, colour: bool) -> String {
+    let mut lines = vec![outcome(workflow, colour), String::new()];
+    let columns = [
+        Column::left("STEP", 14),
+        Column::left("STATE", 10),
+        Column::right("TRY", 4),
+        Column::right("JOB", 8),
+        Column::left("WHAT", 0),
+    ];
+    let rows: Vec<_> = workflow.graph.iter().map(step).collect();
+    lines.push(render(&columns, &rows, colour));
+    for step in &workflow.graph {
+        for said in [&step.message, &step.hint].into_iter().flatten() {
+            lines.push(field(&step.name, &spoken(said, workflow.id)));
+        }
+    }
+    lines.join("\n")
+}
+
+fn step(step: &StepView) -> Vec<Cell> {
+    let mut what = step.title.clone();
+    for more in [&step.progress, &step.reused].into_iter().flatten() {
+        what += &format!(" ({more})");
+    }
+    let job = step
+        .job
+        .map_or_else(|| "-".to_owned(), |job| job.to_string());
+    let state = step.state.as_str();
+    vec![
+        cell(&step.name),
+        (state.to_owned(), text::state_colour(state)),
+        cell(step.attempt.to_string()),
+        cell(job),
+        cell(what),
+    ]
+}
+
+/// State, numbers, doubts and origin.
+pub(super) fn outcome(workflow: &Workflow, colour: bool) -> String {
+    let state = workflow.state.as_str();
+    let painted = text::paint(state, text::state_colour(state), colour);
+    let mut lines = vec![format!(
+        "workflow {} {}: {painted}",
+        workflow.id,
+        text::fit(&workflow.name, 50)
+    )];
+    let told = [("message", &workflow.message), ("hint", &workflow.hint)];
+    for (label, said) in told {
+        lines.extend(
+            said.as_ref()
+                .map(|said| field(label, &spoken(said, workflow.id))),
+        );
+    }
+    lines.extend(
+        workflow
+            .warnings
+            .iter()
+            .map(|warning| field("warning", warning)),
+    );
+    if !workflow.results.is_empty() {
+        lines.push(String::new());
+        lines.push(numbers(&workflow.results, colour));
+        for flag in list(&workflow.results, "flags") {
+            lines.push(field("doubt", word(flag, "message")));
+        }
+        lines.push(String::new());
+        lines.extend(origin(workflow));
+    }
+    lines.join("\n")
+}
+
+fn numbers(results: &Map<String, Value>, colour: bool) -> String {
+    let columns = [
+        Column::left("QUANTITY", 40),
+        Column::right("VALUE", 18),
+        Column::right("± ERROR", 12),
+        Column::left("UNIT", 0),
+    ];
+    let rows: Vec<_> = list(results, "quantities").iter().map(quantity).collect();
+    let title = results.get("title").and_then(Value::as_str);
+    format!(
+        "{}\n{}",
+        title.unwrap_or("Results"),
+        render(&columns, &rows, colour)
+    )
+}
+
+fn quantity(one: &Value) -> Vec<Cell> {
+    let value = one["value"].as_f64();
+    let error = one["error"].as_f64();
+    vec![
+        cell(word(one, "label")),
+        cell(value.map_or_else(|| "-".to_owned(), figures)),
+        cell(error.map_or_else(String::new, |error| format!("{error:.1e}"))),
+        cell(word(one, "unit")),
+    ]
+}
+
+/// Seven significant figures, without an exponent where people write none.
+fn figures(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if value.fract() == 0.0 && value.abs() < 1e6 {
+        return format!("{value:.0}");
+    }
+    let size = value.abs();
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{value:.6e}");
+    }
+    let whole = [1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7]
+        .iter()
+        .position(|limit| size < *limit);
+    let decimals = 6_usize.saturating_sub(whole.unwrap_or(6));
+    format!("{value:.decimals$}")
+}
+
+fn origin(workflow: &Workflow) -> Vec<String> {
+    let mut lines = Vec::new();
+    let known = workflow
+        .results
+        .get("provenance")
+        .and_then(Value::as_object);
+    for (name, value) in known.into_iter().flatten() {
+        let text = value.as_str().unwrap_or_default();
+        let text = if name == "structure" {
+            short(text)
+        } else {
+            text
+        };
+        lines.push(field(&name.replace('_', " "), text));
+    }
+    let from: Vec<String> = workflow
+        .source
+        .iter()
+        .filter(|(name, _)| matches!(name.as_str(), "path" | "material" | "job" | "file"))
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    if !from.is_empty() {
+        lines.push(field("made from", &from.join(", ")));
+    }
+    let jobs: Vec<String> = workflow
+        .graph
+        .iter()
+        .filter_map(|step| step.job)
+        .map(|job| job.to_string())
+        .collect();
+    if !jobs.is_empty() {
+        lines.push(field("jobs", &jobs.join(" ")));
+    }
+    lines
+}
+
+fn short(hash: &str) -> &str {
+    hash.get(..SHORT_HASH).unwrap_or(hash)
+}
+
+fn list<'a>(results: &'a Map<String, Value>, name: &str) -> &'a [Value] {
+    let found = results.get(name).and_then(Value::as_array);
+    found.map_or(&[], Vec::as_slice)
+}
+
+fn word<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn spoken(sentence: &str, id: i64) -> String {
+    speak_of(Commands::Workflows, sentence, Some(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figures;
+
+    #[test]
+    fn numbers_have_seven_significant_figures() {
+        let cases = [
+            (134.374_658_7, "134.3747"),
+            (3.589_831_43, "3.589831"),
+            (-0.007_034_851, "-0.007035"),
+            (11.565_446, "11.56545"),
+            (12_345.678_9, "12345.68"),
+            (0.0, "0"),
+            (9.0, "9"),
+            (1.5e-9, "1.500000e-9"),
+        ];
+        for (value, wanted) in cases {
+            assert_eq!(figures(value), wanted);
+        }
+    }
+}
