@@ -266,8 +266,8 @@ fn columns() -> Vec<Column> {
         column("Formula", 11, 1, false, 0),
         column("Group", 13, 0, false, 1),
         column("Atoms", 5, 0, true, 2),
-        column("Provider", 9, 1, false, 0),
-        column("Deck", 4, 0, false, 0),
+        column("Provider", 8, 1, false, 0),
+        column("Deck", 5, 0, false, 0),
         column("Name", 12, 3, false, 3),
     ]
 }
