@@ -34,7 +34,7 @@ pub struct Args {
 /// What is asked for; what is left out has the daemon's defaults.
 #[derive(Debug, Default, clap::Args)]
 pub struct What {
-    /// Bands, along the path of the lattice or through these points: GXWK,UX
+    /// Bands, along the path of the lattice or through these points: G-X-W-K,U-X
     #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub band: Option<String>,
     /// Density of states

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "8ef2a341cc25254e431564373d516828588e5897bfac0ad6abdd7de2e552227c";
+pub const SCHEMA_SHA256: &str = "64317339e01d4b81454c3bdd03312516ba14c0bb5b53ee17d980c61f1c554f96";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -1659,7 +1659,7 @@ pub struct BandStructure {
     /// Along the whole path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<i64>,
-    /// Special points, a comma at each break: GXWK,UX; that of the lattice.
+    /// Special points, a comma at each break: G-X-W-K,U-X or GXWK,UX; that of the lattice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Instead of a path: both ends of each, in units of 1/`iss` of the reciprocal vectors of the

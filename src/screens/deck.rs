@@ -37,6 +37,8 @@ pub struct Deck {
     text: String,
     shown: DeckText,
     lint: Lint,
+    /// What the linter was asked.
+    asked: Value,
     /// Rises with every text; an answer about an older one is none.
     version: i64,
 }
@@ -45,13 +47,28 @@ impl Deck {
     /// Show this text, and let the linter of a code look at it. The same text again changes
     /// nothing.
     pub fn show(&mut self, text: &str, code: &str, cx: &mut Cx<'_>) {
+        self.show_asking(text, json!({"text": text, "code": code}), cx);
+    }
+
+    /// Show the text of a file, and let the linter look at the file: it may look beside it.
+    pub fn show_file(&mut self, text: &str, path: &str, cx: &mut Cx<'_>) {
+        // What lies beside it may be another file now.
+        self.lint = Lint::Unknown;
+        self.show_asking(text, json!({"path": path}), cx);
+    }
+
+    fn show_asking(&mut self, text: &str, params: Value, cx: &mut Cx<'_>) {
         if self.text == text && matches!(self.lint, Lint::Asked | Lint::Done) {
             return;
         }
         self.set(text);
+        self.asked = params;
+        self.ask(cx);
+    }
+
+    fn ask(&mut self, cx: &mut Cx<'_>) {
         self.lint = Lint::Asked;
-        let params = json!({"text": text, "code": code});
-        cx.ask(SLOT, self.version, METHOD, params);
+        cx.ask(SLOT, self.version, METHOD, self.asked.clone());
         cx.redraw();
     }
 
@@ -141,11 +158,10 @@ impl Deck {
     }
 
     /// Ask again what was not answered, for example as the connection was lost.
-    pub fn ask_again(&mut self, code: &str, cx: &mut Cx<'_>) {
+    pub fn ask_again(&mut self, cx: &mut Cx<'_>) {
         if matches!(self.lint, Lint::Asked | Lint::Failed(_)) {
-            let text = std::mem::take(&mut self.text);
-            self.lint = Lint::Unknown;
-            self.show(&text, code, cx);
+            self.version += 1;
+            self.ask(cx);
         }
     }
 

@@ -31,7 +31,7 @@ const METHODS: [(&str, Action); 20] = [
 ];
 
 /// What shows the answer of a method here.
-const PLACES: [(&str, &str); 12] = [
+const PLACES: [(&str, &str); 14] = [
     ("clusters.get", "Clusters"),
     ("clusters.list", "Clusters"),
     ("forces.engines", "Engines"),
@@ -44,6 +44,8 @@ const PLACES: [(&str, &str); 12] = [
     ("materials.inspect", "Materials"),
     ("materials.search", "Materials"),
     ("slurm.queue", "Queue"),
+    ("templates.list", "Templates"),
+    ("templates.render", "Templates"),
 ];
 
 /// Fields that the form calls otherwise.

@@ -73,7 +73,7 @@ def test_what_was_found_once_needs_no_database_again(
 
 
 def test_a_job_takes_what_was_found(served: Daemon) -> None:
-    job = {"name": "cu", "code": "forces", "engine": "emt", "dry_run": True}
+    job = {"name": "cu", "code": "forces", "task": "relax", "engine": "emt", "dry_run": True}
     structure = {"material": "embedded:delta-Cu"}
     tried = _result(served, "jobs.submit", {**job, "structure": structure})
     assert tried["data"]["dry_run"]["formula"] == "Cu"

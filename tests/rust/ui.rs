@@ -25,6 +25,7 @@ mod new_job_deck;
 mod queue;
 mod settings;
 mod snapshots;
+mod templates;
 mod text;
 
 use std::fmt::Write as _;

@@ -6,12 +6,13 @@ they are properties of EMT, not of the metals.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from ase import Atoms
 from ase.build import bulk
 from ase.calculators.emt import EMT
-from ase.filters import FrechetCellFilter
-from ase.optimize import LBFGS
+from scipy.optimize import minimize_scalar
 
 from crystalmath.structures.structure import Floats, Structure
 
@@ -31,12 +32,19 @@ def atoms_of(structure: Structure) -> Atoms:
 
 
 def relaxed_fcc(metal: str, *, cubic: bool = False) -> Structure:
-    """An fcc metal in the cell of lowest energy."""
-    atoms = bulk(metal, cubic=cubic)
-    atoms.calc = EMT()
-    with LBFGS(FrechetCellFilter(atoms), logfile=None) as search:
-        search.run(fmax=1e-5, steps=200)
-    return structure_of(atoms)
+    """An fcc metal in the cell of lowest energy: its lattice constant is all that is free."""
+    return structure_of(bulk(metal, a=_lattice_constant(metal), cubic=cubic))
+
+
+@cache
+def _lattice_constant(metal: str) -> float:
+    usual = float(bulk(metal, cubic=True).cell[0, 0])
+
+    def energy_at(a: float) -> float:
+        return energy(structure_of(bulk(metal, a=a)))
+
+    found = minimize_scalar(energy_at, bounds=(0.95 * usual, 1.05 * usual), options={"xatol": 1e-7})
+    return float(found.x)
 
 
 def energy(structure: Structure) -> float:

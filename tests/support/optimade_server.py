@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             fitting = rows
         offset = int(query.get("page_offset", "0"))
         size = min(_MOST_PER_PAGE, int(query.get("page_limit", "4")))
-        page = [_shown(row, behaviour) for row in fitting[offset : offset + size]]
+        page: list[Any] = [_shown(row, behaviour) for row in fitting[offset : offset + size]]
         link = self._next(behaviour, query, offset, offset + size < len(fitting))
         more = link is not None
         if behaviour == "malformed":

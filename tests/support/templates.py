@@ -9,11 +9,13 @@ from typing import Any
 
 from crystalmath.api import LINTERS
 from crystalmath.codes.crystal.generate.deck import generate_deck
+from crystalmath.codes.crystal.generate.properties import generate_properties
+from crystalmath.contract.d3 import D3Result, GenerateD3Params
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
 from crystalmath.runners.slurm.by_hand import batch_words
 from crystalmath.services.codes import Linter
 from crystalmath.services.ports_cluster import ClusterRecord
-from crystalmath.services.template_makers import BatchJobs, CrystalDecks
+from crystalmath.services.template_makers import BatchJobs, CrystalDecks, CrystalProperties
 from crystalmath.services.template_rendering import Rendering
 
 HEAD = """\
@@ -87,6 +89,12 @@ def _generate(params: GenerateD12Params) -> D12Result:
     return D12Result.model_validate(generate_deck(structure, options))
 
 
+def _generate_properties(params: GenerateD3Params) -> D3Result:
+    deck = params.deck.model_dump(mode="json")
+    options = params.options.model_dump(mode="json", exclude_unset=True)
+    return D3Result.model_validate(generate_properties(deck, options))
+
+
 def rendering(folder: Path) -> Rendering:
     """What the daemon has, without its workers."""
     return Rendering(
@@ -94,7 +102,8 @@ def rendering(folder: Path) -> Rendering:
         str(folder),
         {
             "crystal_deck": CrystalDecks(_generate),
+            "crystal_properties": CrystalProperties(_generate_properties),
             "batch_job": BatchJobs(Clusters(), batch_words),  # type: ignore[arg-type]
         },
-        {**LINTERS, "bash": Linter(".sh", "crystalmath.templates.shell:lint_script")},
+        {**LINTERS, "bash": Linter((".sh",), "crystalmath.templates.shell:lint_script")},
     )

@@ -239,10 +239,15 @@ def test_a_host_without_a_scheduler(tmp_path: Path, shells: ClusterShells) -> No
     bench.close()
 
 
-@pytest.mark.parametrize("name", ["slurm_serial", "slurm_mpi", "slurm_array"])
-def test_scripts_of_templates_are_taken(slurm: None, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("slurm_serial", {}), ("slurm_mpi", {"nodes": 2, "ntasks": 2}), ("slurm_array", {})],
+)
+def test_scripts_of_templates_are_taken(
+    slurm: None, tmp_path: Path, name: str, given: dict[str, int]
+) -> None:
     """SLURM reads each as it comes out of its template, and says when it would run."""
-    made = rendering(tmp_path).render(f"job/{name}", {})
+    made = rendering(tmp_path).render(f"job/{name}", given)
     script = tmp_path / made.files[0].path
     script.write_text(made.files[0].content)
     ran = subprocess.run(

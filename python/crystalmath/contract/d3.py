@@ -45,12 +45,13 @@ class BandStructure(Params):
     points: int = Field(
         default=200, ge=2, le=100_000, examples=[200], description="Along the whole path."
     )
-    path: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9,]*$", max_length=200)] | None = (
-        Field(
-            default=None,
-            description="Special points, a comma at each break: GXWK,UX; that of the lattice.",
-            examples=["GX"],
-        )
+    path: (
+        Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9,-]*$", max_length=200)] | None
+    ) = Field(
+        default=None,
+        description="Special points, a comma at each break: G-X-W-K,U-X or GXWK,UX; that of "
+        "the lattice.",
+        examples=["GX"],
     )
     segments: list[Annotated[list[Step], Field(min_length=6, max_length=6)]] | None = Field(
         default=None,

@@ -92,6 +92,7 @@ FORMS: Final[Mapping[str, str]] = {
     r"^[a-z][a-z0-9_]*$": "must be a name like forces: lower-case letters, digits and _",
     r"^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63}){0,3}$": "must be a name like "
     "crystal/scf: lower-case letters, digits, _ and -, parted by /",
+    r"^[A-Z][A-Z0-9,]*$": "must be special points like GXWK,UX: capital letters, a comma at breaks",
     r"^[a-z][a-z0-9_]{0,63}$": "must be a name like basis: lower-case letters, digits and _",
     r"^(jobs|clusters|engines|workflows|(job|log):[1-9][0-9]{0,18})$": "must be jobs, clusters, "
     "engines, workflows, job:ID or log:ID",

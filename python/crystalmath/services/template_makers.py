@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from crystalmath.contract.d3 import D3Result, GenerateD3Params
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
 from crystalmath.contract.refusals import faults
 from crystalmath.contract.resources import Resources
@@ -48,6 +49,29 @@ class CrystalDecks:
                 "n_atoms": made.report.n_atoms,
                 "shrink": made.report.shrink,
             },
+            warnings=tuple(made.report.warnings),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CrystalProperties:
+    """``crystal_properties(deck, …)``: what is asked of a wave function, with the options by name.
+
+    Attributes
+    ----------
+    generate
+        ``materials.generate_d3``.
+    """
+
+    generate: Callable[[GenerateD3Params], D3Result]
+
+    def __call__(self, arguments: Mapping[str, Any]) -> Made:
+        """Members: ``text``, ``path`` of the bands."""
+        options = {k: v for k, v in arguments.items() if k != "deck" and v is not None}
+        asked = {"deck": {"text": f"{arguments.get('deck')}\n"}, "options": options}
+        made = self.generate(_checked(GenerateD3Params, asked))
+        return Made(
+            value={"text": made.d3.removesuffix("\n"), "path": made.report.path},
             warnings=tuple(made.report.warnings),
         )
 

@@ -144,6 +144,7 @@ def _at_parameter(error: InputRejected, need: Mapping[str, Any]) -> InputRejecte
         for group in _GROUPS:
             message = message.replace(f"`{group}.{name}`", f"`parameters.{name}`")
             hint = hint and hint.replace(f"`{group}.{name}`", f"`parameters.{name}`")
-    if parts and parts[0] in need["parameters"]:
-        return type(error)(message, hint=hint, field=".".join(["parameters", *parts]))
+    for i, part in enumerate(parts):
+        if part in need["parameters"]:
+            return type(error)(message, hint=hint, field=".".join(["parameters", *parts[i:]]))
     return type(error)(f"line {need['line']} of the template: {message}", hint=hint, field="id")

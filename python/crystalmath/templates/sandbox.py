@@ -6,7 +6,6 @@ with ``_``, no file, no other template, and nothing that changes from one run to
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -91,11 +90,6 @@ def _basename(value: str) -> str:
     return PurePosixPath(value).name
 
 
-def _is_whole(value: object) -> bool:
-    """Whether a word is a whole number."""
-    return re.fullmatch(r"-?[0-9]{1,9}", str(value)) is not None
-
-
 def _quote(value: object) -> str:
     """The value as one word of a shell."""
     return shlex.quote(str(value))
@@ -126,7 +120,6 @@ def environment() -> jinja2.Environment:
     made.globals = {name: made.globals[name] for name in _GLOBALS} | {"refuse": _refuse}
     for name in _LEFT_OUT:
         del made.filters[name]
-    made.tests["whole"] = _is_whole
     made.filters |= {"quote": _quote, "basename": _basename}
     return made
 

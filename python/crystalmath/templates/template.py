@@ -13,7 +13,11 @@ from crystalmath.templates.problem import TemplateFault
 from crystalmath.templates.sandbox import check_body
 from crystalmath.templates.source import FENCE, Source, parse_source
 
-MAKERS: Final[Mapping[str, str]] = {"crystal_deck": "structure", "batch_job": "cluster"}
+MAKERS: Final[Mapping[str, str]] = {
+    "crystal_deck": "structure",
+    "crystal_properties": "deck",
+    "batch_job": "cluster",
+}
 """Functions of a template → their first argument. The services make what they give."""
 
 

@@ -85,7 +85,7 @@ impl Writer {
             self.write(cx);
         }
         if self.is_open() {
-            self.deck.ask_again("crystal", cx);
+            self.deck.ask_again(cx);
         }
     }
 
@@ -445,8 +445,11 @@ fn report_words(report: &D12Report) -> String {
             format!(" {symbol}{number}")
         });
     let mesh = report.shrink.as_ref().map_or_else(String::new, |mesh| {
-        let mesh: Vec<String> = mesh.iter().map(ToString::to_string).collect();
-        format!(", SHRINK {}", mesh.join(" "))
+        let numbers: Vec<String> = mesh.iter().map(ToString::to_string).collect();
+        match numbers.split_last() {
+            Some((isp, mesh)) => format!(", mesh {}, ISP {isp}", mesh.join(" ")),
+            None => String::new(),
+        }
     });
     format!(
         "{}{group}, {} of {} atoms listed, basis {}{mesh}; at {} Å an atom moved by up to {:.5} Å",

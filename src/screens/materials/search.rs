@@ -117,6 +117,11 @@ impl Search {
         self.calls.iter().any(|call| !call.answered)
     }
 
+    /// Whether nobody has answered, so that what is wrong is the search itself.
+    pub fn is_refused(&self) -> bool {
+        self.error.is_some() && self.answers.is_empty()
+    }
+
     /// Whether a look at a row would ask somebody on the network.
     pub fn is_remote(&self, row: &Row) -> bool {
         let mut providers = self.providers.iter();

@@ -167,6 +167,7 @@ fn standings(screen: &Materials, room: usize, now: f64, glyphs: &Glyphs) -> Vec<
     for (name, standing) in screen.search.standings() {
         let (words, role) = match standing {
             Standing::Idle => continue,
+            Standing::Failed if screen.search.is_refused() => continue,
             Standing::Unusable(reason) => (format!("{name}: {reason}"), Role::Dim),
             Standing::Failed => (format!("{} {name}: no answer", glyphs.failed), Role::Bad),
             Standing::Asked(since) => {

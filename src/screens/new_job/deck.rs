@@ -127,11 +127,13 @@ impl NewJob {
         };
         let ending = Path::new(&file.name).extension().unwrap_or_default();
         let linted = ending.eq_ignore_ascii_case(LINTED);
+        let path = file.path.clone();
         let deck = &mut self.deck;
         deck.missing = result.as_ref().err().cloned();
         match result {
             Ok(text) if linted => deck.shown.show(text, CRYSTAL, cx),
-            Ok(text) => deck.shown.show_plain(text),
+            // A deck of properties belongs to the one of the wave function beside it.
+            Ok(text) => deck.shown.show_file(text, &path, cx),
             Err(_) => deck.shown.clear(),
         }
         cx.redraw();
@@ -233,7 +235,7 @@ impl NewJob {
     /// The connection is back.
     pub(super) fn deck_again(&mut self, cx: &mut Cx<'_>) {
         self.deck.options_asked = false;
-        self.deck.shown.ask_again(CRYSTAL, cx);
+        self.deck.shown.ask_again(cx);
     }
 
     /// A program gave the terminal back: the file may be another one.

@@ -96,11 +96,7 @@ def test_the_deck_of_a_structure_is_written_saved_and_edited(
     ui.see_row("silicon.cif", "structure")
     ui.keys("Enter")
     ui.see("forces", "engine")
-    ui.keys("g", "Enter")
-    ui.type("crystal")  # nothing is typed into a list; the arrows choose
-    ui.keys("Escape")
-    ui.see("code")
-    ui.keys("Left")
+    ui.keys("g", "Left")
     ui.see("< espresso >")
     ui.keys("Left")
     ui.see("< crystal >", "functional", "(PBE)", "the linter finds nothing", "227")
@@ -112,3 +108,28 @@ def test_the_deck_of_a_structure_is_written_saved_and_edited(
     ui.keys("Enter")
     ui.see("si.d12", "the linter finds nothing", gone=("Save the deck",))
     assert "CRYSTAL\n0 0 0\n227\n" in saved.read_text(encoding="utf-8")
+
+
+def test_a_template_is_filled_in_and_becomes_a_job(
+    terminal: Terminal, screen: Open, crystal: dict[str, str]
+) -> None:
+    ui = screen(env=crystal)
+    ui.see("No jobs yet", "live")
+    ui.keys("5")
+    ui.see("Templates", "crystal/scf")
+    names = [row["id"] for row in terminal.daemon.call("templates.list")]
+    ui.keys(*["j"] * names.index("crystal/scf"), "Enter")
+    ui.see("Template crystal/scf", "filled in", "(an example)")
+    ui.keys("p")
+    ui.see("scf.d12", "the linter finds nothing", "225")
+    ui.keys("Escape", "Enter")
+    ui.type("examples/silicon.cif")
+    ui.keys("Enter")
+    ui.see("examples/silicon.cif", "filled in")
+    ui.keys("p")
+    ui.see("the linter finds nothing", "227")
+    ui.keys("C-s")
+    ui.see("New job: crystal/scf", "ready")
+    ui.keys("C-s")
+    ui.see("completed", "energy")
+    ui.leave()

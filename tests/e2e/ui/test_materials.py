@@ -1,17 +1,13 @@
-"""From a structure to the verdict on the Materials screen, with a stand-in for CRYSTAL."""
+"""From a search to the verdict on the Materials screen, with a stand-in for CRYSTAL."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from e2e.conftest import Terminal
 from e2e.ui.conftest import Open
 from support.crystal import STAND_IN, scf_output
-from support.screen import Screen
-
-SIZES = pytest.mark.parametrize(("cols", "rows"), [(80, 24), (120, 40)])
+from support.daemon import wait_until
 
 
 def stand_in(terminal: Terminal, folder: Path) -> None:
@@ -29,39 +25,30 @@ def stand_in(terminal: Terminal, folder: Path) -> None:
     terminal.env["PATH"] = f"{folder}:{terminal.env['PATH']}"
 
 
-def take_in(ui: Screen, file: str) -> None:
-    ui.keys("I")
-    ui.see("choose a structure")
-    ui.type(file)
-    ui.see("structure")
-    ui.keys("Enter")
-    ui.see("is taken in as local:1")
-
-
-@SIZES
-def test_a_file_is_taken_in_turned_and_submitted_with_its_deck(
-    terminal: Terminal, screen: Open, tmp_path: Path, cols: int, rows: int
+def test_a_search_leads_to_a_deck_and_a_verdict(
+    terminal: Terminal, screen: Open, tmp_path: Path
 ) -> None:
     stand_in(terminal, tmp_path)
-    ui = screen(cols=cols, rows=rows)
+    ui = screen(cols=80, rows=24)
     ui.see("No jobs yet", "live")
     ui.keys("4")
     ui.see("[Materials]", "searches")
-    take_in(ui, "examples/silicon.cif")
+    ui.keys("/")
+    ui.type("Xx")
     ui.keys("Enter")
-    before = ui.see("conventional cell", "Fd-3m", "Si 8", "drawn")
-    ui.keys(">")
-    ui.see_match("conventional cell", gone=(before,))
-    ui.keys("V")
-    ui.see("along a")
+    ui.see("is no element")
+    ui.keys("/", "C-u")
+    ui.type("MgO")
+    ui.keys("Enter")
+    ui.see_row("MgO", "Fm-3m", "embedded", "yes")
+    ui.see_match(r"embedded 1 in \d")
 
     ui.keys("b")
-    ui.see("Deck of Si local:1", "read back and compared", "method")
-    if cols < 100:
-        ui.keys("p")
-    ui.see("CRYSTAL", "POB-TZVP-REV2", "the linter finds nothing")
+    ui.see("Deck of MgO embedded:", "read back and compared", "method")
+    ui.keys("p")
+    ui.see("CRYSTAL", "the linter finds nothing")
     ui.keys("W")
-    ui.see("Write the deck to", "Si.d12")
+    ui.see("Write the deck to", "MgO.d12")
     ui.keys("C-u")
     target = tmp_path / "mine.d12"
     ui.type(str(target))
@@ -70,9 +57,32 @@ def test_a_file_is_taken_in_turned_and_submitted_with_its_deck(
     assert target.read_text("utf-8").splitlines()[1] == "CRYSTAL"
 
     ui.keys("C-s")
-    ui.see("New job: local:1", "crystal")
+    ui.see("New job: embedded:", "crystal")
     ui.see("ready")
     ui.keys("C-s")
     ui.see("completed", "converged")
     (job,) = terminal.json("jobs")["data"]
-    assert (job["code"], job["state"], job["formula"]) == ("crystal", "COMPLETED", "Si")
+    assert (job["code"], job["state"], job["formula"]) == ("crystal", "COMPLETED", "MgO")
+
+
+def test_a_file_is_taken_in_and_its_cell_is_turned(terminal: Terminal, screen: Open) -> None:
+    ui = screen(cols=120, rows=40)
+    ui.see("No jobs yet", "live")
+    ui.keys("4")
+    ui.see("[Materials]", "searches")
+    ui.keys("I")
+    ui.see("choose a structure")
+    ui.type("examples/silicon.cif")
+    ui.see("structure")
+    ui.keys("Enter")
+    ui.see("is taken in as local:1")
+    ui.see("conventional cell", "Fd-3m", "Si 8", "drawn", gone=("taken in",))
+    before = ui.text()
+    ui.keys(">")
+    wait_until(lambda: ui.text() != before, "another picture")
+    ui.keys("V")
+    ui.see("along a")
+    ui.keys("B")
+    ui.see("cell as given")
+    ui.keys("a")
+    ui.see("New job: local:1", "forces")

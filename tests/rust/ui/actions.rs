@@ -110,6 +110,9 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     super::new_job_deck::deck(&mut ui);
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
+    super::templates::form(&mut ui);
+    everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
     super::engines::open(&mut ui);
     everywhere.extend(offered(&mut ui));
     let mut ui = Ui::new(SIZE);
@@ -168,11 +171,11 @@ fn the_palette_goes_to_jobs_by_number_and_name() {
 #[test]
 fn keys_can_be_given_to_other_actions() {
     let changes = [
-        ("cancel".to_owned(), vec!["X".to_owned(), "f9".to_owned()]),
+        ("cancel".to_owned(), vec!["Y".to_owned(), "f9".to_owned()]),
         ("quit".to_owned(), vec!["ctrl-q".to_owned()]),
     ];
     let keymap = Keymap::with(&changes).unwrap();
-    assert_eq!(keymap.action(Key::char('X')), Some(Action::Cancel));
+    assert_eq!(keymap.action(Key::char('Y')), Some(Action::Cancel));
     assert_eq!(keymap.action(Key::char('c')), None);
     assert_eq!(keymap.main_key(Action::Quit), "Ctrl-q");
     let config = Config {
@@ -183,7 +186,7 @@ fn keys_can_be_given_to_other_actions() {
     ui.connect(&some_jobs());
     let text = ui.picture(SIZE);
     assert!(
-        text.contains("X cancel"),
+        text.contains("Y cancel"),
         "the footer shows the map in force: {text}"
     );
 }

@@ -16,6 +16,7 @@ use super::materials::{self, deck, found, inspected, providers};
 use super::new_job::codes;
 use super::new_job_deck::{codes as decks, discovered, dry_run};
 use super::queue::queue;
+use super::templates::{finding, list as templates, rendered};
 use super::{NOW, Ui, job, page, ready};
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
@@ -152,6 +153,8 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
         "codes.list" if numbers.below(2) == 0 => decks(),
         "codes.list" => codes(),
         "rpc.discover" => discovered(),
+        "templates.list" => templates(),
+        "templates.render" => rendered(&[finding(), json!([])][numbers.below(2)]),
         "codes.lint" => {
             let severity = ["error", "warning", "?"][numbers.below(3)];
             json!({"data": [{"line": numbers.below(60), "column": numbers.below(3), "code": "x",

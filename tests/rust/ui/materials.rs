@@ -151,7 +151,7 @@ fn there(ui: &mut Ui) {
     ui.answer("materials.providers", Ok(providers()));
 }
 
-/// The search for MgO is under way.
+/// A search is under way.
 fn searching(ui: &mut Ui) {
     there(ui);
     ui.keys(&["/"]);
@@ -451,7 +451,7 @@ fn a_deck_follows_the_form_and_goes_to_a_new_job() {
     assert_eq!(last["structure"], json!({"material": "embedded:A1"}));
     assert_eq!(last["code"], "crystal");
     assert_eq!(last["inputs"]["options"], options);
-    assert_eq!(last["name"], "MgO");
+    assert_eq!(last["name"], "MgO scf");
 }
 
 #[test]

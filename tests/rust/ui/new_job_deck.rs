@@ -243,11 +243,16 @@ fn an_answer_about_an_older_text_is_none() {
 }
 
 #[test]
-fn a_properties_deck_is_shown_without_marks() {
+fn a_properties_deck_is_linted_where_it_lies() {
     let mut ui = Ui::new(SIZE);
     begun(&mut ui, "mgo.d3", Kind::CrystalDeck);
     read(&mut ui, Ok("BAND\nEND\n"));
-    assert!(ui.asked("codes.lint").is_none());
+    let asked = ui.answer("codes.lint", Ok(nothing_found()));
+    assert_eq!(asked, json!({"path": "/work/mgo.d3"}));
+    // The deck of the wave function beside it may have changed in the editor.
+    ui.send(Msg::Returned);
+    read(&mut ui, Ok("BAND\nEND\n"));
+    assert!(ui.asked("codes.lint").is_some());
     ui.keys(&["p"]);
     assert!(ui.picture(SIZE).contains("BAND"));
 }
@@ -268,7 +273,7 @@ fn the_options_of_a_deck_are_fields_whose_parts_open() {
     ui.keys(&["enter", "right"]);
     let text = ui.picture((120, 60));
     assert!(text.contains("toldeg"), "{text}");
-    ui.keys(&["j", "right", "right"]);
+    ui.keys(&["j", "right"]);
     let mut params = json!({});
     while ui.asked("jobs.submit").is_some() {
         params = ui.answer("jobs.submit", Ok(dry_run(DECK)));

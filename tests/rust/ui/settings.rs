@@ -23,7 +23,7 @@ notify = false
 columns = ["id", "name", "energy"]
 sort = "-energy"
 [keys]
-cancel = "X"
+cancel = "Y"
 rerun = ["f6", "f5"]
 [themes.mine]
 extends = "base"
@@ -37,7 +37,7 @@ bad = "208"
     assert_eq!(config.job_columns, ["id", "name", "energy"]);
     assert_eq!(config.job_sort, Some(SortBy::parse("-energy")));
     assert!(config.named.theme && config.named.job_columns && config.named.job_sort);
-    assert_eq!(config.keymap.action(Key::char('X')), Some(Action::Cancel));
+    assert_eq!(config.keymap.action(Key::char('Y')), Some(Action::Cancel));
     let theme = config.theme("mine");
     assert_eq!(theme.style(Role::Good).fg, Some(Color::Rgb(0, 255, 0)));
     assert_eq!(theme.style(Role::Bad).fg, Some(Color::Indexed(208)));

@@ -137,7 +137,7 @@ def test_noise_is_in_the_errors() -> None:
         fit_elastic(
             CUBIC, strains, [s + 1e-5 * (n + n.T) for s, n in zip(clean, noise, strict=True)]
         )
-        for noise in random.normal(size=(60, len(strains), 3, 3))
+        for noise in random.normal(size=(30, len(strains), 3, 3))
     ]
     scatter = np.std([each.stiffness_gpa[0, 0] for each in found])
     assert np.mean([each.errors_gpa[0, 0] for each in found]) == pytest.approx(scatter, rel=0.4)

@@ -81,7 +81,7 @@ def test_the_numbers_are_those_of_pymatgen() -> None:
 
 def test_the_standard_errors_are_the_scatter_of_repeated_fits() -> None:
     random = np.random.default_rng(11)
-    noise = 1e-4 * random.normal(size=(60, VOLUMES.size))
+    noise = 1e-4 * random.normal(size=(40, VOLUMES.size))
     fits = [fit_eos(VOLUMES, _curve("birch_murnaghan") + row).fit for row in noise]
     for value, error in (("v0_angstrom3", "v0_error_angstrom3"), ("b0_gpa", "b0_error_gpa")):
         scatter = np.std([getattr(fit, value) for fit in fits])

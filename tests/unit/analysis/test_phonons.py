@@ -85,7 +85,7 @@ def test_bands_and_states_of_copper() -> None:
 
 
 def test_high_temperature_is_dulong_and_petit() -> None:
-    thermal = thermodynamics(_model("Cu"), [5000.0], 8)
+    thermal = thermodynamics(_model("Cu"), [5000.0], 16)
     assert thermal.heat_capacities_j_per_k_mol[0] == pytest.approx(3 * GAS_CONSTANT, rel=2e-3)
 
 

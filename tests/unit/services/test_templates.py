@@ -67,6 +67,13 @@ def test_one_template_may_not_ask_without_end(tmp_path: Path) -> None:
         rendering(tmp_path).render("mine/one", {})
 
 
+def test_a_template_refuses_what_does_not_go_together(tmp_path: Path) -> None:
+    put(tmp_path, "mine/one", template("", "{{ refuse('one  of\\nthem') }}\n"))
+    with pytest.raises(InputRejected, match=r"^one of them$") as caught:
+        rendering(tmp_path).render("mine/one", {})
+    assert caught.value.field == "parameters"
+
+
 def test_the_same_thing_is_made_once(tmp_path: Path) -> None:
     body = "{% for i in range(30) %}\n{{ batch_job('', ntasks=2).launch }}\n{% endfor %}\n"
     put(tmp_path, "mine/one", template("", body))

@@ -21,6 +21,7 @@ from crystalmath.structures.symmetry.primitive import (
     conventional_structure,
     primitive_structure,
 )
+from soak.decks import crystals
 from support.crystals import random_crystal, repeated, turned
 
 _ALL = (True, True, True)
@@ -141,3 +142,11 @@ def test_standard_cells() -> None:
     assert len(conventional.symbols) == 3 * len(primitive.symbols)
     assert conventional.volume == pytest.approx(3 * primitive.volume)
     assert find_symmetry(primitive).number == 166
+
+
+def test_the_operators_that_fit_exactly_are_taken_not_others_within_the_tolerance() -> None:
+    """Here spglib finds a centre of inversion at 0.01 Å that stands 3 mÅ beside the exact one."""
+    rng = np.random.default_rng((1, 590))
+    given = crystals.given_otherwise(crystals.random_crystal(105, rng), rng)
+    assert find_symmetry(given, 0.01).number == 15
+    assert find_symmetry(given, 0.01).max_displacement_angstrom < 1e-6

@@ -96,8 +96,8 @@ def fit_elastic(
         raise InputRejected("there are no strains", field="strains")
     data = with_images([strain.strain for strain in strains], pulled, turns)
     design = data.design(stiffness, stress)
-    count = len(stiffness)
-    if np.linalg.matrix_rank(design, tol=1e-6) < count + len(stress):
+    count, linear = len(stiffness), len(stiffness) + len(stress)
+    if np.linalg.matrix_rank(design[:, :linear], tol=1e-6) < linear:
         raise Underdetermined(
             f"{len(strains)} strained cells do not determine the {count} elastic constants that "
             "the symmetry leaves free",
@@ -106,7 +106,7 @@ def fit_elastic(
     found, residuals, covariance = data.solve(design)
     symmetry = find_symmetry(crystal, symprec_angstrom)
     basis = np.array([turned_stiffness(c, symmetry.rotation) for c in stiffness])
-    residual = found[count : count + len(stress)] @ stress
+    residual = found[count:linear] @ stress
     variance = np.einsum("aij,ab,bij->ij", basis, covariance[:count, :count], basis)
     return ElasticConstants(
         stiffness_gpa=np.tensordot(found[:count], basis, axes=1),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Final, NoReturn
 
-from crystalmath.codes.crystal.cell.declared import NotDeclared, declared
+from crystalmath.codes.crystal.cell.declared import Declared, NotDeclared, declared
 from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.deck.records import Deck, Finding
 from crystalmath.codes.crystal.lint.geometry import check_geometry
@@ -47,22 +47,27 @@ def read_deck(source: SourceText) -> Structure:
             f"{line}{error}", hint=_instead("its geometry"), field=source.field
         ) from None
     check_count(len(crystal.sites))
+    structure = all_atoms(crystal)
+    if deck.title is not None and deck.title.text.strip():
+        structure.source["title"] = deck.title.text.strip()
+    return structure
+
+
+def all_atoms(crystal: Declared) -> Structure:
+    """The structure that is declared, whose labels are those of elements."""
     expanded = crystal.expand()
     symbols = []
     for number in crystal.elements(expanded).tolist():
         symbol = element_of_number(number)
         assert symbol is not None, "the labels of the sites were looked at"
         symbols.append(symbol)
-    structure = Structure(
+    return Structure(
         crystal.cell if any(crystal.periodic) else None,
         crystal.periodic,
         symbols,
         expanded.fractions @ crystal.cell,
         READER,
     )
-    if deck.title is not None and deck.title.text.strip():
-        structure.source["title"] = deck.title.text.strip()
-    return structure
 
 
 def _refuse_external(deck: Deck, source: SourceText) -> None:

@@ -139,12 +139,15 @@ def find_symmetry(structure: Structure, symprec_angstrom: float = SYMPREC_A) -> 
         No symmetry can be found with this tolerance.
     """
     found = _space_dataset(structure, symprec_angstrom, hall=0)
+    at_tenth = _space_dataset(structure, symprec_angstrom / 10, hall=0)
     hall = settings.hall_number(int(found.number))
+    used = symprec_angstrom
+    if _says_the_same(at_tenth, found):
+        found, used = at_tenth, symprec_angstrom / 10
     if int(found.hall_number) != hall:
-        found = _space_dataset(structure, symprec_angstrom, hall)
-    tighter = _group(_space_dataset(structure, symprec_angstrom / 10, hall=0))
+        found = _space_dataset(structure, used, hall)
     return _symmetry(
-        "space", structure, found, settings.operations(hall), symprec_angstrom, tighter
+        "space", structure, found, settings.operations(hall), symprec_angstrom, _group(at_tenth)
     )
 
 
@@ -167,6 +170,8 @@ def find_layer_symmetry(structure: Structure, symprec_angstrom: float = SYMPREC_
         raise no_symmetry(symprec_angstrom)
     at_tenth = layer_dataset(primitive.structure, symprec_angstrom / 10)
     tighter = Group(1, "p1") if at_tenth is None else _group(at_tenth)
+    if at_tenth is not None and _says_the_same(at_tenth, found):
+        found = at_tenth
     symmetry = _symmetry(
         "layer", primitive.structure, found, layer_operations(found), symprec_angstrom, tighter
     )
@@ -195,6 +200,21 @@ def _space_dataset(structure: Structure, symprec: float, hall: int) -> Any:
     if found is None:
         raise no_symmetry(symprec)
     return found
+
+
+def _says_the_same(at_tenth: Any, found: Any) -> bool:
+    """Whether a tenth of the tolerance gives the same group and primitive cell.
+
+    Then its sites are the better ones: within the tolerance spglib takes the first operator that
+    fits, which may stand some mÅ beside the one that fits exactly.
+    """
+    return _group(at_tenth) == _group(found) and _primitive_atoms(at_tenth) == _primitive_atoms(
+        found
+    )
+
+
+def _primitive_atoms(dataset: Any) -> int:
+    return len(set(dataset.mapping_to_primitive.tolist()))
 
 
 def _group(dataset: Any) -> Group:

@@ -83,7 +83,8 @@ def _random(task: _Task, rng: np.random.Generator) -> tuple[list[str], bool]:
         wanted, is_open = (0 if kind is None else int(kind.number)), False
     structure = given_otherwise(made_with, rng, is_layer=bool(task.layer))
     try:
-        made = deck_of(structure)
+        # said, because a random layer may be loose enough to be taken for rods
+        made = deck_of(structure, dimension="slab" if task.layer else "crystal")
     except CrystalMathError as error:
         return [f"refused: {error.message}"], False
     group = made["report"]["group"]

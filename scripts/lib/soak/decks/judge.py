@@ -42,6 +42,8 @@ def differences(made: dict[str, Any], given: Structure, within_a: float) -> list
     else:
         rotations = crystal.setting.rotations.astype(float)
         translations = crystal.setting.translations
+    if report["transformation"] is None:
+        return [f"it is written as {report['dimension']}"]
     found = _against_reader(made["d12"], report["n_atoms"])
     fractions, labels = _expanded(crystal, rotations, translations, periodic)
     if len(fractions) != report["n_atoms"]:
@@ -121,4 +123,4 @@ def _unwrapped(given: Structure, periodic: Floats) -> Floats:
         return given.fractions
     from crystalmath.structures.symmetry.dimensionality import dimensionality, isolate
 
-    return isolate(given, dimensionality(given)).fractions
+    return isolate(given, dimensionality(given, "slab")).fractions

@@ -94,7 +94,14 @@ fn from_part(name: &str, part: &Map<String, Value>, symbols: &[String], tables: 
         }
     }
     if single.len() > 1 {
-        tables.push(made(name, &["", "value"], single));
+        // The rows of the part may have its name already.
+        let taken = tables.iter().any(|table| table.name == name);
+        let name = if taken {
+            format!("{name} values")
+        } else {
+            name.to_owned()
+        };
+        tables.push(made(&name, &["", "value"], single));
     }
 }
 

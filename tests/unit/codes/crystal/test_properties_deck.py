@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -153,15 +154,15 @@ def made(text: str, **options: Any) -> dict[str, Any]:
 def test_bands_follow_the_path_of_the_lattice_in_whole_numbers() -> None:
     found = made(WAVE, band={})
     lines = found["d3"].splitlines()
-    assert lines[:3] == ["BAND", "bands along GXWKGLUWLK,UX", "10 8 200 1 14 1 0"]
+    assert lines[:3] == ["BAND", "bands along G-X-U,K-G-L-W-X", "6 8 200 1 14 1 0"]
     points = found["report"]["special_points"]
     assert points["G"] == [0, 0, 0]
     assert sorted(points["X"]) == [0, 0.5, 0.5]
     assert sorted(points["L"]) == [0.5, 0.5, 0.5]
     # the break: U does not begin where K ended
-    assert lines[11].split()[3:] != lines[12].split()[:3]
+    assert lines[4].split()[3:] != lines[5].split()[:3]
     assert lines[-1] == "END"
-    assert found["report"]["path"] == "GXWKGLUWLK,UX"
+    assert found["report"]["path"] == "G-X-U,K-G-L-W-X"
 
 
 def test_a_path_of_ones_own_and_segments() -> None:
@@ -170,6 +171,17 @@ def test_a_path_of_ones_own_and_segments() -> None:
     assert sorted(lines[3].split()) == ["0", "0", "0", "0", "1", "1"]
     given = {"segments": [[0, 0, 0, 2, 0, 2]], "iss": 4, "title": "G to X", "bands": [1, 3]}
     assert made(LIBRARY, band=given)["d3"] == "BAND\nG to X\n1 4 200 1 3 1 0\n0 0 0  2 0 2\nEND\n"
+
+
+def test_points_stand_where_they_belong_in_the_cell_of_the_program() -> None:
+    """The length of a vector in reciprocal space does not depend on the cell."""
+    found = made(WAVE, band={})["report"]["special_points"]
+    cell = wave_of(WAVE).primitive
+    assert cell is not None
+    reciprocal = np.linalg.inv(cell).T * 4.21
+    lengths = {name: np.linalg.norm(np.array(at) @ reciprocal) for name, at in found.items()}
+    wanted = {"G": 0, "X": 1, "L": 0.75**0.5, "W": 1.25**0.5, "K": 1.125**0.5, "U": 1.125**0.5}
+    assert lengths == pytest.approx(wanted)
 
 
 def test_a_slab_stays_in_its_plane() -> None:

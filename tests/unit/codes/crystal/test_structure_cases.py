@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from crystalmath.codes.crystal.generate.properties import make_properties
+from crystalmath.contract.d3 import D3Options
 from crystalmath.errors import InputRejected
 from crystalmath.structures.read import read
 from soak.decks.forms import CASES, case_files
@@ -80,3 +83,17 @@ def test_what_is_lost_or_moved_is_said(deck: Make, stem: str) -> None:
         assert any("mass" in warning for warning in report["warnings"])
     else:
         assert 1e-3 < report["max_displacement"] < 0.01
+
+
+def test_the_path_of_the_bands_is_that_of_the_primitive_cell(deck: Make) -> None:
+    (path,) = (path for path in _FILES if path.stem == "26_band_cell")
+    expected = _expected(path)
+    wave = deck(read(path=str(path)), {"basis": {"Mg": "STO-3G", "O": "STO-3G"}})["d12"]
+    report = make_properties(wave, D3Options.model_validate({"band": {}}))["report"]
+    lines = [pair for run in report["path"].split(",") for pair in pairwise(run.split("-"))]
+    assert [[name.replace("GAMMA", "G") for name in line] for line in expected["path"]] == [
+        list(line) for line in lines
+    ]
+    for name in ("X", "L"):
+        assert sorted(report["special_points"][name]) == sorted(expected[name])
+    assert report["n_atoms_primitive"] == 2

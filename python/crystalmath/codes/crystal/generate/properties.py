@@ -14,7 +14,7 @@ from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
 from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.deck.properties import parse_properties
 from crystalmath.codes.crystal.deck.shrink import Shrink
-from crystalmath.codes.crystal.generate.path import BandPath, band_path
+from crystalmath.codes.crystal.generate.path import DeckPath, deck_path
 from crystalmath.codes.crystal.lint.lint import read_input
 from crystalmath.codes.crystal.lint.properties import lint_properties
 from crystalmath.codes.crystal.lint.states import BY_ENERGY
@@ -92,7 +92,7 @@ def make_properties(text: str, asked: D3Options) -> dict[str, Any]:
     return {"d3": made, "report": _report(made, wave, path, mesh, warnings)}
 
 
-def _path(asked: BandStructure, wave: Wave) -> BandPath:
+def _path(asked: BandStructure, wave: Wave) -> DeckPath:
     if wave.axes == 0:
         raise InvalidParams("a molecule has no bands", hint="leave it out", field="options.band")
     if asked.segments is None:
@@ -102,7 +102,7 @@ def _path(asked: BandStructure, wave: Wave) -> BandPath:
                 hint="leave it out, or give `options.band.segments`",
                 field="options.band.iss",
             )
-        return band_path(wave, asked.path)
+        return deck_path(wave, asked.path)
     if asked.path is not None:
         raise InvalidParams(
             "give `options.band.path` or `options.band.segments`, not both",
@@ -114,7 +114,7 @@ def _path(asked: BandStructure, wave: Wave) -> BandPath:
             hint="with iss 8 a segment 0 0 0 4 0 4 ends at 1/2 0 1/2",
             field="options.band.iss",
         )
-    return BandPath(asked.iss, tuple(tuple(segment) for segment in asked.segments))
+    return DeckPath(asked.iss, tuple(tuple(segment) for segment in asked.segments))
 
 
 def _bands(given: tuple[int, int] | None, wave: Wave, field: str) -> tuple[int, int]:
@@ -138,7 +138,7 @@ def _bands(given: tuple[int, int] | None, wave: Wave, field: str) -> tuple[int, 
     return first, last
 
 
-def _band_lines(asked: BandStructure, path: BandPath, wave: Wave) -> list[str]:
+def _band_lines(asked: BandStructure, path: DeckPath, wave: Wave) -> list[str]:
     first, last = _bands(asked.bands, wave, "options.band.bands")
     title = asked.title or (f"bands along {path.labels}"[:80] if path.labels else "bands")
     return [
@@ -216,7 +216,7 @@ def _dos_lines(asked: DensityOfStates, wave: Wave) -> list[str]:
         if limit is not None and max(members) > limit:
             what = "atoms" if part.atoms else "orbitals"
             raise InvalidParams(
-                f"there is no {max(members)}: the primitive cell has {limit} {what}",
+                f"there is no {what[:-1]} {max(members)}: the primitive cell has {limit}",
                 field=f"{field}.projections.{index}.{what}",
             )
         sign = -1 if part.atoms else 1
@@ -239,7 +239,7 @@ def _check(made: str, wave: Wave, asked: D3Options, own_from: int) -> list[str]:
 
 
 def _report(
-    made: str, wave: Wave, path: BandPath | None, mesh: Shrink | None, warnings: list[str]
+    made: str, wave: Wave, path: DeckPath | None, mesh: Shrink | None, warnings: list[str]
 ) -> dict[str, Any]:
     if wave.axes is None:
         said = "the deck of the wave function does not tell the crystal: nothing was compared"

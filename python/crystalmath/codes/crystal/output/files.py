@@ -27,8 +27,8 @@ from crystalmath.codes.outputs import open_regular
 PARTS: Final = (energies, equation, geometry, optimisation, response)
 """They register what is done at which line."""
 CHUNK_BYTES: Final = 1024 * 1024
-PIECE_BYTES: Final = 64 * 1024
-PAUSE_S: Final = 0.001
+PIECE_BYTES: Final = 16 * 1024
+PAUSE_S: Final = 0.0005
 """What is followed is read by threads of the daemon: after each piece others have their turn."""
 FOLLOWED: Final = 32
 """Outputs whose state is kept, the latest ones."""
