@@ -32,6 +32,7 @@ NO_UNIT: Final = {
     "D12Report.origin_shift": "fractional coordinates",
     "D12Report.max_displacement": "the name of the interface's page, in Å",
     "D3Report.special_points": "fractional coordinates of reciprocal space",
+    "EosOptions.reach": "a relative change",
     "Eos.vmin": "a ratio of volumes",
     "Eos.vmax": "a ratio of volumes",
     "FreqCalc.isotopes": "called as the keyword of CRYSTAL: masses in u",

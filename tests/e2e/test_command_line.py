@@ -36,6 +36,22 @@ def test_one_command_ends_with_a_relaxed_crystal(terminal: Terminal) -> None:
     assert row["science"]["energy_ev"] == pytest.approx(-0.0281460, abs=1e-6)
 
 
+def test_a_workflow_ends_with_its_numbers(terminal: Terminal) -> None:
+    asked = ("workflows", "relax", "examples/copper.cif", "--engine", "emt")
+    refused = terminal.run(*asked, "--max-steps", "0")
+    assert refused.returncode == 2
+    assert "--max-steps" in refused.stderr
+    done = terminal.run(*asked, "--smax", "0.001", "--wait")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"a of the relaxed conventional cell +3\.5898\d+ +Å", done.stdout), done.stdout
+    assert re.search(r"^relax +COMPLETED \(job 1\)", done.stderr, re.MULTILINE), done.stderr
+    assert "" not in done.stderr.splitlines()
+    shown = terminal.run("workflows", "show", "1").stdout
+    assert re.search(r"^report +COMPLETED +1 +- +symmetry and results", shown, re.MULTILINE)
+    again = terminal.run("workflows", "cancel", "1")
+    assert (again.returncode, "already ended" in again.stderr) == (1, True)
+
+
 def test_a_script_with_arguments_from_another_directory(terminal: Terminal, tmp_path: Path) -> None:
     script = tmp_path / "count.sh"
     script.write_text("#!/bin/sh\nseq 3\n", encoding="utf-8")

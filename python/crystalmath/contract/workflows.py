@@ -239,7 +239,7 @@ class RetryParams(Params):
 
 
 class ListWorkflowsParams(Params):
-    state: WorkflowState | list[WorkflowState] | None = Field(
+    state: Annotated[list[WorkflowState], Field(max_length=100)] | WorkflowState | None = Field(
         default=None, description="Only those in this state, or in one of these."
     )
     kind: str | None = Field(default=None, max_length=32, description="Only this kind.")

@@ -44,10 +44,10 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
             Column::left("NAME", 0),
         ];
         let rows: Vec<_> = page.data.iter().map(row).collect();
-        let mut told = render(&columns, &rows, session.colour());
+        let told = render(&columns, &rows, session.colour());
         let rest = page.meta.total - i64::try_from(page.data.len()).unwrap_or_default();
         if rest > 0 {
-            told += &format!("\n{rest} more");
+            return format!("{told}\n{rest} more");
         }
         told
     })?;

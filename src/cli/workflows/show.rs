@@ -41,10 +41,9 @@ fn whole(workflow: &Workflow, colour: bool) -> String {
 }
 
 fn step(step: &StepView) -> Vec<Cell> {
-    let mut what = step.title.clone();
-    for more in [&step.progress, &step.reused].into_iter().flatten() {
-        what += &format!(" ({more})");
-    }
+    let more = [&step.progress, &step.reused].into_iter().flatten();
+    let more: String = more.flat_map(|more| [" (", more, ")"]).collect();
+    let what = format!("{}{more}", step.title);
     let job = step
         .job
         .map_or_else(|| "-".to_owned(), |job| job.to_string());

@@ -67,6 +67,18 @@ def test_aluminium(tmp_path: Path) -> None:
     assert result["energy_per_atom_ev"] == pytest.approx(-0.004883, abs=2e-6)
 
 
+def test_the_shape_relaxes_while_the_volume_is_kept(tmp_path: Path) -> None:
+    atoms = bulk("Cu", a=3.5, cubic=True)
+    atoms.set_cell([3.45, 3.5, 3.6], scale_atoms=True)
+    volume = atoms.get_volume()
+    result = _run(tmp_path, atoms, cell="constant_volume", smax_gpa=0.005)
+    assert result["volume_angstrom3"] == pytest.approx(volume, rel=1e-9)
+    for name in ("a_angstrom", "b_angstrom", "c_angstrom"):
+        assert result["lattice"][name] == pytest.approx(volume ** (1 / 3), abs=2e-4)
+    assert result["smax_gpa"] <= 0.005
+    assert result["pressure_gpa"] > 5
+
+
 @pytest.mark.parametrize("optimizer", ["lbfgs", "BFGS", "fire"])
 def test_rattled_crystal_returns(tmp_path: Path, optimizer: str) -> None:
     atoms = bulk("Cu", a=3.7, orthorhombic=True)

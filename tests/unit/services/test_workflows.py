@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,10 +14,13 @@ from crystalmath.errors import (
     InputRejected,
     NotBracketed,
     NotFound,
+    OutputUnreadable,
     Overloaded,
     WorkerDied,
 )
-from crystalmath.services.workflows.step_jobs import JobEnd
+from crystalmath.services.ports_store import Move
+from crystalmath.services.workflows.step_jobs import DeskJobs, JobEnd
+from support.service_fakes import Bench
 from support.workflow_fakes import Killed, KillingStore, WorkflowBench, make_template
 
 TOTAL = '{"total":6}'
@@ -276,3 +280,27 @@ def test_killed_at_every_commit_nothing_is_done_twice(bench: WorkflowBench, befo
         assert bench.job_names(i) == ["first", "part-0"]
         assert [len(step.jobs) for step in bench.store.steps(i)] == [1, 0, 1, 0]
     assert at > 8
+
+
+def test_what_a_large_system_leaves_in_a_file_is_handed_on(tmp_path: Path) -> None:
+    """Results of many atoms leave the arrays in a file of the job's directory."""
+    jobs = Bench(tmp_path)
+    desk = DeskJobs(jobs.store, None, {}, jobs.directories, None, lambda: 1.0)  # type: ignore[arg-type]
+    job = jobs.submit()
+    structure = {"lattice": None, "pbc": [False] * 3, "symbols": ["H"], "positions": [[0, 0, 0]]}
+    documents = {"results_json": {"energy_ev": -1.0, "elapsed_s": 3.0, "arrays_in": "result.json"}}
+    jobs.store.move(Move(job, ("CREATED",), "FINISHED", 1.0, why="t", documents=documents))
+    jobs.store.move(Move(job, ("FINISHED",), "COMPLETED", 1.0, why="t"))
+    directory = jobs.directories.path(jobs.key(job))
+    with pytest.raises(OutputUnreadable, match=r"result\.json"):
+        desk.end(job)
+    directory.mkdir(parents=True)
+    arrays = {"structure": structure, "forces_ev_per_a": [[0.0, 0.0, 0.0]]}
+    (directory / "result.json").write_text(json.dumps({**arrays, "more": 1}), encoding="utf-8")
+    end = desk.end(job)
+    assert end.output == {
+        "energy_ev": -1.0,
+        "forces_ev_per_a": [[0.0, 0.0, 0.0]],
+        "structure": {"formula": "Cu", **structure},
+    }
+    jobs.close()
