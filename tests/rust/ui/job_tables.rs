@@ -25,7 +25,13 @@ fn results() -> Value {
                "raman": {"total": raman, "parallel": 100.5, "perpendicular": 2.25}})
     };
     let groups: Vec<Value> = (0..30)
-        .map(|n| group(3 * n + 1, 100.25 + 10.5 * n as f64, 7.5))
+        .map(|n| {
+            group(
+                3 * n + 1,
+                100.25 + 10.5 * f64::from(i32::try_from(n).unwrap()),
+                7.5,
+            )
+        })
         .collect();
     json!({"format": 1, "task": "frequencies",
         "engine": {"name": "CRYSTAL", "version": "CRYSTAL17"},
