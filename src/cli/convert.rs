@@ -1,6 +1,7 @@
 //! `crystalmath convert`: a structure in another format. A file that is there is not overwritten
 //! unasked.
 
+use super::params::finite;
 use std::path::{Path, PathBuf};
 
 use super::inspect::structure_in;
@@ -45,10 +46,10 @@ pub struct Args {
     #[arg(long, value_name = "CELL", value_parser = ["as_given", "primitive", "conventional"])]
     pub cell: Option<String>,
     /// How far an atom may be from its idealised place, in Å
-    #[arg(long, value_name = "ANGSTROM")]
+    #[arg(long, value_name = "ANGSTROM", value_parser = finite)]
     pub symprec: Option<f64>,
     /// Empty space around what does not repeat, in Å, for a format that needs a cell
-    #[arg(long, value_name = "ANGSTROM")]
+    #[arg(long, value_name = "ANGSTROM", value_parser = finite)]
     pub vacuum: Option<f64>,
     /// Overwrite OUT
     #[arg(long)]

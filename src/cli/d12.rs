@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::output::{Failure, Outcome};
-use super::params::{self, Given};
+use super::params::{self, Given, finite};
 use super::session::{self, Session};
 use super::wording::{Commands, speak_of};
 use super::writing;
@@ -49,7 +49,7 @@ pub struct How {
     #[arg(long, value_name = "WORD")]
     pub dimension: Option<String>,
     /// Tolerance of the symmetry search in Å: 0.01
-    #[arg(long, value_name = "Å")]
+    #[arg(long, value_name = "Å", value_parser = finite)]
     pub symprec: Option<f64>,
     /// HF, UHF, DFT or a composite method like R2SCANSOL3C
     #[arg(long, value_name = "WORD")]
@@ -67,7 +67,7 @@ pub struct How {
     #[arg(long, value_name = "BASIS")]
     pub basis: Vec<String>,
     /// Largest distance of k points in 1/Å
-    #[arg(long, value_name = "1/Å")]
+    #[arg(long, value_name = "1/Å", value_parser = finite)]
     pub k_spacing: Option<f64>,
     /// IS,ISP or IS1,IS2,IS3
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
@@ -79,7 +79,7 @@ pub struct How {
     #[arg(long, value_name = "N,N,N,N,N", value_delimiter = ',')]
     pub tolinteg: Vec<i64>,
     /// Energy converged to 1e-N hartree
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = finite)]
     pub toldee: Option<f64>,
     /// SCF cycles at most
     #[arg(long, value_name = "N")]
@@ -88,7 +88,7 @@ pub struct How {
     #[arg(long, value_name = "N")]
     pub fmixing: Option<i64>,
     /// Smearing of a metal in hartree
-    #[arg(long, value_name = "HARTREE")]
+    #[arg(long, value_name = "HARTREE", value_parser = finite)]
     pub smear: Option<f64>,
     /// closed or open
     #[arg(long, value_name = "WORD")]

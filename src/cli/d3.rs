@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::output::{Failure, Outcome};
-use super::params::{self, Given};
+use super::params::{self, Given, finite};
 use super::session::{self, Session};
 use super::wording::{Commands, speak_of};
 use super::writing::write;
@@ -48,7 +48,8 @@ pub struct What {
         long,
         value_name = "E,E",
         value_delimiter = ',',
-        allow_hyphen_values = true
+        allow_hyphen_values = true,
+        value_parser = finite
     )]
     pub energies: Vec<f64>,
     /// Part of the density of states: atoms=1,2 or orbitals=1,2,3; repeat for more

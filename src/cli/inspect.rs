@@ -1,5 +1,6 @@
 //! `crystalmath inspect`: what a structure is, without a job.
 
+use super::params::finite;
 use std::path::{Path, PathBuf};
 
 use super::output::{Failure, Outcome};
@@ -23,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<String>,
     /// How far an atom may be from its idealised place, in Å
-    #[arg(long, value_name = "ANGSTROM")]
+    #[arg(long, value_name = "ANGSTROM", value_parser = finite)]
     pub symprec: Option<f64>,
     /// What it is; told by the empty space in its cell when left out
     #[arg(long, value_name = "KIND", value_parser = ["crystal", "slab", "polymer", "molecule"])]

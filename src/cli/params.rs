@@ -217,3 +217,29 @@ impl Given {
         Value::Object(self.0)
     }
 }
+
+/// A finite number: JSON has no other, and would lose it without a word.
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .trim()
+        .parse()
+        .map_err(|_| "it is no number".to_owned())?;
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err("it has to be a finite number".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::finite;
+
+    #[test]
+    fn only_finite_numbers_go_over_the_wire() {
+        assert_eq!(finite(" 1e-3"), Ok(1e-3));
+        for text in ["nan", "inf", "-inf", "1e999", "one", ""] {
+            assert!(finite(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `crystalmath search`: structures, here and in databases, with how each provider answered.
 
 use super::output::{Failure, Outcome};
+use super::params::finite;
 use super::results::field;
 use super::session::Session;
 use super::table::{self, Cell, Column, cell};
@@ -24,7 +25,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub limit: Option<i64>,
     /// Seconds that each provider on the network may take: 10
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = finite)]
     pub timeout: Option<f64>,
     /// Ask the network also for what it answered less than a day ago
     #[arg(long)]

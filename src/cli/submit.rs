@@ -126,6 +126,7 @@ pub(super) fn accepted(job: &JobSummary, verb: &str, repeated: bool) -> String {
 /// The same where a template writes the input: the code is the template's.
 fn from_template(session: &Session, args: &Args, name: &str) -> Result<Given, Failure> {
     let template = templates::get(session, name)?;
+    templates::values::check(&template)?;
     let Some(code) = template.code.as_ref().or(args.code.as_ref()) else {
         return Err(Failure::usage(
             format!("{name} writes no input of a code"),

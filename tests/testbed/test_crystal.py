@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.testbed, pytest.mark.timeout(600)]
 
-DECK = "MgO\nEXTERNAL\nOPTGEOM\nEND\nEND\n12 1\n99 0\nEND\nEND\n"
+DECK = "MgO\nEXTERNAL\nOPTGEOM\nEND\nBASISSET\nPOB-DZVP\nSHRINK\n8 8\nEND\n"
 LONG_S = "300"
 _CALL: Any = FakeCall()
 

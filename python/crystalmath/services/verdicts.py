@@ -74,10 +74,13 @@ def changes_of(verdict: Verdict, row: Row) -> dict[str, Any]:
         status = "converged" if verdict.converged else "not_converged"
     elif not verdict.completed:
         status = "failed"
-    # Of some decks only the program's output says what the crystal is made of.
-    known = {name: verdict.results.get(name) for name in ("formula", "n_atoms")}
-    found = {name: value for name, value in known.items() if row[name] is None and value}
-    atoms, energy = row["n_atoms"] or found.get("n_atoms"), verdict.energy_ev
+    # Of some decks only the program's output says what the crystal is made of; and the energy is
+    # that of the cell that the program was given, which may be a primitive one of the structure.
+    formula, computed = (verdict.results.get(name) for name in ("formula", "n_atoms"))
+    found = {"formula": formula} if row["formula"] is None and formula else {}
+    if computed:
+        found["n_atoms"] = computed
+    atoms, energy = computed or row["n_atoms"], verdict.energy_ev
     return {
         **found,
         "reason": verdict.reason,

@@ -1,5 +1,6 @@
 //! What a cluster is described by, as flags.
 
+use super::super::params::finite;
 use serde_json::{Map, Value, json};
 
 use crate::cli::params::Given;
@@ -42,7 +43,7 @@ pub struct FieldArgs {
     #[arg(long, value_name = "N")]
     pub max_jobs: Option<i64>,
     /// Ask the scheduler at most every so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = finite)]
     pub min_poll: Option<f64>,
     /// Leave larger files on the cluster, in MiB
     #[arg(long, value_name = "MIB")]

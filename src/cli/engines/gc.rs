@@ -1,5 +1,6 @@
 //! `crystalmath engines gc`: what nothing needs any more.
 
+use super::super::params::finite;
 use serde_json::{Value, json};
 
 use super::size;
@@ -12,7 +13,7 @@ use crate::rpc::types::{CollectMeta, Garbage, Page};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Keep what was used within so many days
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = finite)]
     pub keep_days: Option<f64>,
     /// Remove it
     #[arg(long, short = 'y')]

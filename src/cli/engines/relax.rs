@@ -1,5 +1,6 @@
 //! `crystalmath engines relax`: a relaxation as a job, with the engine named first.
 
+use super::super::params::finite;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -30,10 +31,10 @@ pub struct Args {
     #[arg(long, value_name = "HOW", value_parser = ["full", "isotropic", "fixed"])]
     pub cell: Option<String>,
     /// Largest force left on an atom, in eV/Å
-    #[arg(long, value_name = "EV_PER_A")]
+    #[arg(long, value_name = "EV_PER_A", value_parser = finite)]
     pub fmax: Option<f64>,
     /// Largest stress left, in gigapascal
-    #[arg(long, value_name = "GPA")]
+    #[arg(long, value_name = "GPA", value_parser = finite)]
     pub smax: Option<f64>,
     /// Steps before it gives up
     #[arg(long, value_name = "N")]

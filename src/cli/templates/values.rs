@@ -32,6 +32,7 @@ pub(in crate::cli) fn values(
     structure: Option<&Path>,
     typed: &[(String, String)],
 ) -> Result<Map<String, Value>, Failure> {
+    check(template)?;
     let mut found = Map::new();
     if let Some(path) = structure {
         let name = place_of_structure(template)?;
@@ -47,6 +48,27 @@ pub(in crate::cli) fn values(
         }
     }
     Ok(found)
+}
+
+/// Whether it can be filled in at all.
+///
+/// # Errors
+/// What is wrong with a file that was meant to be a template.
+pub(in crate::cli) fn check(template: &TemplateRow) -> Result<(), Failure> {
+    let Some(problem) = &template.problem else {
+        return Ok(());
+    };
+    let line = problem
+        .line
+        .map_or_else(String::new, |line| format!(", line {line}"));
+    let hint = problem.hint.as_deref().unwrap_or("correct the file");
+    Err(Failure::usage(
+        format!(
+            "the template {} cannot be used{line}: {}",
+            template.id, problem.message
+        ),
+        hint.to_owned(),
+    ))
 }
 
 fn properties(template: &TemplateRow) -> impl Iterator<Item = (&String, &Value)> {
@@ -103,7 +125,8 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::{key_text, values};
-    use crate::rpc::types::TemplateRow;
+    use crate::cli::output::Failure;
+    use crate::rpc::types::{TemplateProblem, TemplateRow};
 
     fn template() -> TemplateRow {
         let parameters: Map<String, Value> = serde_json::from_value(json!({
@@ -147,5 +170,15 @@ mod tests {
         assert!(values(&template(), None, &typed(&["n=1", "n=2"])).is_err());
         let none = TemplateRow::default();
         assert!(values(&none, Some("x.cif".as_ref()), &[]).is_err());
+        let broken = TemplateRow {
+            problem: Some(TemplateProblem {
+                message: "foo is no key".into(),
+                line: Some(3),
+                hint: None,
+            }),
+            ..template()
+        };
+        let said = values(&broken, None, &typed(&["n=1"])).unwrap_err();
+        assert!(matches!(said, Failure::Usage { message, .. } if message.contains("line 3: foo")));
     }
 }

@@ -1,5 +1,6 @@
 //! Starting workflows: what they all are asked for with, and what is each kind's own.
 
+use super::super::params::finite;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -51,10 +52,10 @@ pub struct CreateArgs {
 #[derive(Debug, clap::Args)]
 pub struct CriteriaArgs {
     /// Largest force left on an atom, in eV/Å
-    #[arg(long, value_name = "EV_PER_A")]
+    #[arg(long, value_name = "EV_PER_A", value_parser = finite)]
     pub fmax: Option<f64>,
     /// Largest stress left, in gigapascal
-    #[arg(long, value_name = "GPA")]
+    #[arg(long, value_name = "GPA", value_parser = finite)]
     pub smax: Option<f64>,
     /// Steps before a relaxation gives up
     #[arg(long, value_name = "N")]
@@ -101,7 +102,7 @@ pub struct EosArgs {
     #[arg(long, value_name = "N")]
     pub points: Option<i64>,
     /// Largest change of the volume to each side: 0.06 is 6 % in volume, 2 % in length
-    #[arg(long, value_name = "FRACTION")]
+    #[arg(long, value_name = "FRACTION", value_parser = finite)]
     pub reach: Option<f64>,
     /// When a relaxation is at its end.
     #[command(flatten)]

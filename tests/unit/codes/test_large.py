@@ -21,7 +21,10 @@ from support.espresso import job as job_of_pwx
 from support.workers import run_here
 
 GOOD = EndReceipt(1, 0, None, "exit", None, 0.0, 1.0)
-DECK = "MgO\nCRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5\nEND\n12 1\n99 0\nEND\nEND\n"
+DECK = (
+    "MgO\nCRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5\n"
+    "BASISSET\nPOB-DZVP\nSHRINK\n8 8\nEND\n"
+)
 LARGE = scf_output().replace(" CYC   1", "    1   4  0.000  0.000\n" * 12_000 + " CYC   1", 1)
 
 

@@ -116,7 +116,11 @@ class _Foreign(Options):
     [
         (RelaxOptions, {"max_steps": "many"}, "inputs.max_steps: must be a whole number"),
         (RelaxOptions, {"fmax_ev_per_a": 11}, "inputs.fmax_ev_per_a: must be at most 10"),
-        (RelaxOptions, {"cell": "no"}, "inputs.cell: must be one of full, isotropic, constant_volume, fixed"),
+        (
+            RelaxOptions,
+            {"cell": "no"},
+            "inputs.cell: must be one of full, isotropic, constant_volume, fixed",
+        ),
         (CommandOptions, {}, "inputs.argv: is missing"),
         (CommandOptions, {"argv": ["a", "\0"]}, "inputs.argv.1: holds a NUL character"),
         (

@@ -54,6 +54,7 @@ BROKEN: list[tuple[str, str, str, str]] = [
     ("no c", GOOD.replace("225\n4.21", "136\n4.21"), "lattice-count", "4.21"),
     ("a number too many", GOOD.replace("4.21", "4.21 4.21"), "lattice-count", "4.21 4.21"),
     ("four tolerances", GOOD.replace("7 7 7 7 14", "7 7 7 14"), "numbers-count", "7 7 7 14"),
+    ("a setting twice", GOOD.replace("TOLDEE\n8", "TOLDEE\n8\nTOLDEE\n200"), "repeated", "TOLDEE"),
     ("Windows", GOOD.replace("\n", "\r\n"), "carriage-return", "MgO"),
     ("a tab", GOOD.replace("8 0.5", "8\t0.5"), "tab", "8\t0.5 0.5 0.5"),
     ("an accent", GOOD.replace("MgO", "Mg\N{DEGREE SIGN}"), "non-ascii", ""),

@@ -16,7 +16,10 @@ from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import EndReceipt, InputFile, JobRequest, Prepared, StructureData
 from support.crystal import STAND_IN, crystal, scf_output
 
-DECK = "MgO\nCRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5\nEND\n12 1\n99 0\nEND\nEND\n"
+DECK = (
+    "MgO\nCRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5\n"
+    "BASISSET\nPOB-DZVP\nSHRINK\n8 8\nEND\n"
+)
 EXTERNAL = DECK.replace("CRYSTAL\n0 0 0\n225\n4.21\n2\n12 0 0 0\n8 .5 .5 .5", "EXTERNAL")
 
 
@@ -222,7 +225,7 @@ def test_what_is_beside_the_deck_is_taken_where_it_asks_for_it(bench: Bench) -> 
         (DECK, {"auxiliary": ["/etc/passwd.txt"]}, "passwd.txt", "inputs.auxiliary.0"),
         (DECK, {"unknown": 1}, "unknown", "inputs.unknown"),
         ("", {}, "empty", "files.0"),
-        (DECK[:-4], {}, "99 0|END", None),
+        (DECK.replace("225", "231"), {}, r"mgo\.d12, line 4: ", "files.0"),
         ("a title\nCELL\nEND\n", {}, "line 2: .CELL. stands where CRYSTAL", "files.0"),
         ('{"basis": "x"}', {}, "does not end with END", "files.0"),
         (DECK[:-4] + "GUESSP\nEND\n", {}, r"mgo\.f9", "files.0"),
@@ -230,14 +233,20 @@ def test_what_is_beside_the_deck_is_taken_where_it_asks_for_it(bench: Bench) -> 
     ],
 )
 def test_what_would_fail_is_refused_with_its_field(
-    bench: Bench, text: str, inputs: Mapping[str, object], words: str, field: str | None
+    bench: Bench, text: str, inputs: Mapping[str, object], words: str, field: str
 ) -> None:
-    if field is None:
-        assert bench.prepare(InputFile("mgo.d12", content=text)).task == "scf"
-        return
     with pytest.raises(InvalidParams, match=words) as refused:
         bench.prepare(InputFile("mgo.d12", content=text), inputs=inputs)
     assert refused.value.field == field
+
+
+def test_errors_of_the_linter_may_be_overruled_and_its_doubts_are_told(bench: Bench) -> None:
+    wrong = InputFile("mgo.d12", content=DECK.replace("SHRINK", "TOLDEE\n7 7\nSHRINK"))
+    with pytest.raises(InvalidParams, match="line 12: TOLDEE has one number") as refused:
+        bench.prepare(wrong)
+    assert "`lint: false`" in str(refused.value.hint)
+    prepared = bench.prepare(wrong, inputs={"lint": False})
+    assert any("line 12: TOLDEE has one number" in said for said in prepared.warnings)
 
 
 def test_parameters_alone_are_no_deck(bench: Bench) -> None:

@@ -28,6 +28,7 @@ def check_scf(deck: Deck, crystal: Declared | None) -> list[Finding]:
     for item in deck.scf:
         found += _placed(item)
         found += _numbers(item)
+    found += _repeated(deck)
     if deck.rest:
         found.append(
             error(deck.rest[0], "after-end", "records follow the last END",
@@ -36,6 +37,21 @@ def check_scf(deck: Deck, crystal: Declared | None) -> list[Finding]:
     if deck.scf or deck.end is not None:
         found += _shrink(deck, crystal)
         found += _smearing(deck)
+    return found
+
+
+def _repeated(deck: Deck) -> list[Finding]:
+    """Settings that stand twice: only one of them holds, and the other may be a slip."""
+    first: dict[str, Item] = {}
+    found = []
+    for item in deck.scf:
+        before = first.setdefault(item.keyword, item)
+        if before is not item and item.keyword in {*COUNTS, "SHRINK"}:
+            found.append(
+                warning(item.record, "repeated",
+                        f"{item.keyword} stands a second time, after line {before.record.line}",
+                        "take one of them out")
+            )  # fmt: skip
     return found
 
 

@@ -17,6 +17,7 @@ from crystalmath.services.ports import StructureData
 
 GENERATE: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
 GENERATE_PROPERTIES: Final = "crystalmath.codes.crystal.generate.properties:generate_properties"
+LINT: Final = "crystalmath.codes.crystal.lint.lint:lint_source"
 """What runs in the worker; ``server.proc`` allows it."""
 
 
@@ -58,3 +59,8 @@ class WorkerDecks:
                 field = f"inputs.{field}"
             raise type(error)(error.message, hint=error.hint, field=field) from None
         return Written(made["d12"], made["gui"], made["report"]["warnings"])
+
+    def lint(self, text: str) -> list[Mapping[str, Any]]:
+        """Find what is wrong with a deck."""
+        found: list[Mapping[str, Any]] = self._run(LINT, {"text": text}, self._deadline_s)
+        return found
