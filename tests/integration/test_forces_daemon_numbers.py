@@ -143,7 +143,12 @@ def test_a_file_of_weights_that_changes_under_a_warm_worker(
         moved = copper()
         moved.positions += 0.1
         assert old.get_potential_energy(moved) == pytest.approx(energy, abs=1e-9)
-        (mine,) = [w for w in workers(started) if w["clients"] == 1]
+
+        def used() -> list[dict[str, Any]]:
+            return [w for w in workers(started) if w["clients"] == 1]
+
+        wait_until(lambda: len(used()) == 1, "the new one has left its worker")
+        (mine,) = used()
         started.call("forces.stop", {"worker": mine["id"]})
 
         def gone() -> bool:

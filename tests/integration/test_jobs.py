@@ -112,7 +112,7 @@ def test_unknown_and_ended_jobs(started: Daemon) -> None:
             assert found["data"]["field"] == "id"
         found = error(raw, "slurm.queue", {"cluster": "nowhere"})
         assert (found["data"]["kind"], found["data"]["field"]) == ("not_found", "cluster")
-        found = error(raw, "workflows.list", {})
+        found = error(raw, "extensions.list", {})
         assert (found["code"], found["data"]["kind"]) == (-32000, "not_implemented")
         found = error(
             raw, "jobs.submit", {"name": "a", "code": "command", "runner": "aiida", "inputs": {}}

@@ -157,7 +157,7 @@ def test_clients_that_come_and_go(running: Daemon) -> None:
             if i % 2:
                 client.sendall(PING)
     wait_until(lambda: len(descriptors(pid)) <= before, "the descriptors are closed")
-    assert running.answers()
+    wait_until(running.answers, "it answers")  # a thousand closed connections may be in its way
 
 
 def test_half_close(running: Daemon) -> None:

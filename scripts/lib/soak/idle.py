@@ -25,6 +25,8 @@ LEAVING_S = 0.25
 """How long the exit may take: half of all phases are within it."""
 PLACES = 4
 CALL_S = 30.0
+START_S = 120.0
+"""A start takes seconds where other tests run beside it."""
 
 
 def run(count: int, seed: int, say: Say) -> Outcome:
@@ -97,7 +99,7 @@ class Visitor:
     def _start(self, place: Place) -> str:
         """Call through the client that starts the daemon."""
         try:
-            with Client(env=place.env) as client:
+            with Client(env=place.env, start_timeout_s=START_S) as client:
                 client.call("jobs.list", limit=1)
                 return str(client.server["instance"])
         except CrystalMathError as error:
