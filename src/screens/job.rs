@@ -255,13 +255,12 @@ impl JobScreen {
 
     fn click(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
         if row == 0 {
-            let mut x = 0;
-            for (tab, title) in TABS {
-                x += u16::try_from(title.len()).unwrap_or(0) + 3;
-                if column < x {
-                    self.go_to(tab, cx);
-                    return;
-                }
+            let places = self.tab_places(cx.area().width);
+            let under = places.iter().rev().find(|(_, _, from)| *from <= column);
+            if let Some((tab, words, from)) = under
+                && usize::from(column - from) <= text::width(words)
+            {
+                self.go_to(*tab, cx);
             }
             return;
         }

@@ -33,7 +33,9 @@ def look_through(ui: Screen) -> None:
     ui.keys("Left", "g")  # the value at the first step
     ui.see("step 0:")
     ui.keys("Tab")
-    ui.see("[Tables]", "atoms", "element", "Cu")
+    ui.see("[Tables]", "[forces]")
+    ui.keys("]")
+    ui.see("[atoms]", "element", "Cu")
     ui.keys("Tab")
     ui.see("[Files]", "result.json", "relax.log")
     ui.keys("Tab")
@@ -74,9 +76,9 @@ def test_a_relaxation_from_the_form_to_its_plots(
     ui.keys("?")
     ui.see("Help", "type to filter")
     ui.type("rerun")
-    ui.see("Submit jobs again", gone=("Choose the colours",))
+    ui.see("Submit jobs again", gone=("Go into what the cursor",))
     ui.keys("Escape")  # empties the filter
-    ui.see("Choose the colours")
+    ui.see("Go into what the cursor")
     ui.keys("Escape")
     ui.see("[Events]", gone=("type to filter",))
     ui.keys("Escape")

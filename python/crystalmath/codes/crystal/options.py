@@ -43,7 +43,3 @@ class CrystalOptions(Options):
         description="With a structure and no deck: the options of `materials.generate_d12`, which "
         "writes the deck.",
     )
-    lint: bool = Field(
-        default=True,
-        description="Refuse a deck in which the linter finds errors; false runs it all the same.",
-    )

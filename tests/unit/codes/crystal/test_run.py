@@ -225,7 +225,6 @@ def test_what_is_beside_the_deck_is_taken_where_it_asks_for_it(bench: Bench) -> 
         (DECK, {"auxiliary": ["/etc/passwd.txt"]}, "passwd.txt", "inputs.auxiliary.0"),
         (DECK, {"unknown": 1}, "unknown", "inputs.unknown"),
         ("", {}, "empty", "files.0"),
-        (DECK.replace("225", "231"), {}, r"mgo\.d12, line 4: ", "files.0"),
         ("a title\nCELL\nEND\n", {}, "line 2: .CELL. stands where CRYSTAL", "files.0"),
         ('{"basis": "x"}', {}, "does not end with END", "files.0"),
         (DECK[:-4] + "GUESSP\nEND\n", {}, r"mgo\.f9", "files.0"),
@@ -240,13 +239,11 @@ def test_what_would_fail_is_refused_with_its_field(
     assert refused.value.field == field
 
 
-def test_errors_of_the_linter_may_be_overruled_and_its_doubts_are_told(bench: Bench) -> None:
+def test_what_the_linter_says_is_told(bench: Bench) -> None:
+    assert bench.prepare(InputFile("mgo.d12", content=DECK)).warnings == ()
     wrong = InputFile("mgo.d12", content=DECK.replace("SHRINK", "TOLDEE\n7 7\nSHRINK"))
-    with pytest.raises(InvalidParams, match="line 12: TOLDEE has one number") as refused:
-        bench.prepare(wrong)
-    assert "`lint: false`" in str(refused.value.hint)
-    prepared = bench.prepare(wrong, inputs={"lint": False})
-    assert any("line 12: TOLDEE has one number" in said for said in prepared.warnings)
+    prepared = bench.prepare(wrong)
+    assert any("line 12: error: TOLDEE has one number" in said for said in prepared.warnings)
 
 
 def test_parameters_alone_are_no_deck(bench: Bench) -> None:

@@ -15,7 +15,7 @@ from crystalmath.codes.crystal.options import CrystalOptions
 from crystalmath.codes.crystal.run import auxiliary, program, script
 from crystalmath.codes.crystal.run.keywords import needed, problem_of, task_of
 from crystalmath.codes.crystal.run.staging import DECKS, PROPERTIES_DECK
-from crystalmath.codes.decks import Given, find_deck, read_deck
+from crystalmath.codes.decks import find_deck, read_deck
 from crystalmath.codes.files import check_files
 from crystalmath.codes.mpi import environment
 from crystalmath.codes.options import parse_options, refuse_engine
@@ -77,7 +77,7 @@ def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     problem = problem_of(text, properties=is_properties)
     if problem is not None:
         raise InvalidParams(f"{deck} {problem[0]}", hint=problem[1], field=given.field)
-    doubts = _linted(text, given, writer, refuse=options.lint) if request.structure is None else []
+    doubts = _linted(text, writer) if request.structure is None else []
     task = task_of(text, properties=is_properties)
     _check_task(request.task, task)
     stem = PurePosixPath(deck).with_suffix("").as_posix()
@@ -110,26 +110,13 @@ def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     )
 
 
-def _linted(text: str, deck: Given, writer: DeckWriter, *, refuse: bool) -> list[str]:
-    """What the linter says of a deck that a user has written.
+def _linted(text: str, writer: DeckWriter) -> list[str]:
+    """What the linter says of a deck that a user has written; errors first.
 
-    Raises
-    ------
-    InvalidParams
-        It finds errors, and they are to be refused.
+    It is told, not refused: the linter knows the manual, and CRYSTAL has the last word.
     """
-    found = writer.lint(text)
-    errors = [one for one in found if one["severity"] == "error"]
-    if errors and refuse:
-        first, more = errors[0], len(errors) - 1
-        others = f"; {more} more error{'s'[: more > 1]}" if more else ""
-        raise InvalidParams(
-            f"{deck.file.path}, line {first['line']}: {first['message']}{others}",
-            hint=f"{first['hint'] or 'correct it'}; `codes.lint` shows everything that was found, "
-            "and `lint: false` in the inputs runs the deck all the same",
-            field=deck.field,
-        )
-    return [f"the linter, line {one['line']}: {one['message']}" for one in found]
+    found = sorted(writer.lint(text), key=lambda one: one["severity"] != "error")
+    return [f"the linter, line {one['line']}: {one['severity']}: {one['message']}" for one in found]
 
 
 def _known_atoms(structure: StructureData | None) -> dict[str, Any]:
