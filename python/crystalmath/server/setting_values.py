@@ -100,8 +100,8 @@ def _url(value: Any) -> str | None:
     try:
         parts = urlsplit(value)
         good = parts.scheme in ("http", "https") and parts.hostname and not parts.password
-        assert parts.port != 0
-    except (ValueError, AssertionError):
+        good = good and parts.port != 0
+    except ValueError:  # the port is no number
         return None
     return value if good and not parts.query and not parts.fragment else None
 
