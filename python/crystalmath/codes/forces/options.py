@@ -126,7 +126,7 @@ def resolve_options(task: str, inputs: Any, structure: StructureData) -> SingleP
         A value out of bounds, or a cell that cannot change.
     """
     options = parse_options(TASKS[task], inputs)
-    crystal = structure.lattice is not None and all(structure.pbc)
+    crystal = structure.is_crystal
     if isinstance(options, MdOptions):
         return _check_ensemble(options, crystal=crystal)
     if not isinstance(options, RelaxOptions):

@@ -118,8 +118,7 @@ def check_structure(procedure: Procedure, structure: StructureData) -> None:
     ------
     InvalidParams
     """
-    crystal = structure.lattice is not None and all(structure.pbc)
-    if procedure.kind in _CRYSTALS_ONLY and not crystal:
+    if procedure.kind in _CRYSTALS_ONLY and not structure.is_crystal:
         raise InvalidParams(
             f"an {procedure.title.lower()} needs a crystal that repeats in three directions; this "
             f"structure repeats in {sum(structure.pbc) if structure.lattice is not None else 0}",
