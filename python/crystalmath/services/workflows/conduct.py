@@ -293,9 +293,7 @@ def _why(state: str, steps: Sequence[StepRecord]) -> tuple[str | None, str | Non
     blocking = [
         step
         for step in steps
-        if step.required
-        and step.state in ("FAILED", "CANCELLED")
-        and (state == "WAITING" or not step.facts.can_be_retried)
+        if step.facts.blocks and (state == "WAITING" or not step.facts.can_be_retried)
     ]
     first = blocking[0]
     others = ", ".join(step.name for step in blocking[1:4])

@@ -29,6 +29,7 @@ from crystalmath.contract.workflows import (
     WorkflowsMeta,
     WorkflowSummary,
 )
+from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
     Conflict,
     DatabaseError,
@@ -144,7 +145,7 @@ class WorkflowsService:
             raise IllegalTransition(
                 f"workflow {params.id} is COMPLETED", hint="there is nothing to resume"
             )
-        stopped = [s for s in self._store.steps(params.id) if s.state in ("FAILED", "CANCELLED")]
+        stopped = [s for s in self._store.steps(params.id) if s.state in STOPPED]
         if record.state == "RUNNING" and not record.cancel_asked and not stopped:
             return WorkflowResult(workflow=view.summary(record))
         for step in stopped:
@@ -167,7 +168,7 @@ class WorkflowsService:
                 hint=f"it has: {', '.join(steps)}"[:400],
                 field="step",
             )
-        if step.state not in ("FAILED", "CANCELLED"):
+        if step.state not in STOPPED:
             raise IllegalTransition(
                 f"step {step.name} is {step.state}",
                 hint="a step can be retried when it has failed, or its job was cancelled",
