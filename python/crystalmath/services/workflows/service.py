@@ -5,7 +5,6 @@ These functions check, store a wish and return; ``driver`` carries it out.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +41,7 @@ from crystalmath.errors import (
 from crystalmath.services.ports import CodeAdapter, StructureData
 from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
-from crystalmath.services.submission import Desk
+from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
 from crystalmath.services.workflows.content import hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure
@@ -199,9 +198,7 @@ class WorkflowsService:
     def _create(
         self, kind: str, params: CreateParams, options: Mapping[str, Any], call: Call
     ) -> CreateResult:
-        asked = params.model_dump(mode="json", exclude={"client_token"})
-        text = json.dumps({"kind": kind, **asked}, sort_keys=True)
-        request_sha256 = hashlib.sha256(text.encode()).hexdigest()
+        request_sha256 = fingerprint(params, kind=kind)
         if params.client_token is not None:
             known = self._store.by_token(params.client_token, request_sha256)
             if known is not None:
