@@ -43,12 +43,11 @@ from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
 from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
-from crystalmath.services.workflows.content import hash_of, text_of
+from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure
 
 CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
-_STRUCTURE = ("lattice", "pbc", "symbols", "positions", "formula")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +218,7 @@ class WorkflowsService:
         wanted = params.structure or StructureIn(job=params.job)
         structure = self._parts.desk.structures.read(wanted)
         kinds_here.check_structure(procedure, structure)
-        document = asdict(structure)
-        text = text_of({key: document[key] for key in _STRUCTURE})
+        text = text_of(bare_structure(asdict(structure)))
         plan = Plan(
             name=params.name or f"{procedure.title} of {structure.formula}"[:100],
             code=code,
