@@ -910,6 +910,16 @@ words! {
 }
 
 words! {
+    /// Words of `cell` of [`RelaxOptions`].
+    CellFreedom {
+        Full = "full",
+        Isotropic = "isotropic",
+        ConstantVolume = "constant_volume",
+        Fixed = "fixed",
+    }
+}
+
+words! {
     /// Words of `kind` of [`ClusterView`].
     ClusterViewKind {
         Slurm = "slurm",
@@ -1304,16 +1314,6 @@ words! {
         Held = "held",
         Site = "site",
         Budget = "budget",
-    }
-}
-
-words! {
-    /// Words of `cell` of [`RelaxOptions`].
-    RelaxOptionsCell {
-        Full = "full",
-        Isotropic = "isotropic",
-        ConstantVolume = "constant_volume",
-        Fixed = "fixed",
     }
 }
 
@@ -4463,7 +4463,7 @@ pub struct RelaxOptions {
     /// What the cell may do: change freely, change its volume only, change its shape only, or
     /// nothing. Free for a crystal, fixed for anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cell: Option<RelaxOptionsCell>,
+    pub cell: Option<CellFreedom>,
     /// Steps before it gives up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<i64>,

@@ -45,6 +45,7 @@ class Sum:
     summary = "Adds up."
     options: type[BaseModel] = NoOptions
     result = "total"
+    crystals_only = False
     required = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:

@@ -21,7 +21,7 @@ def periodic(structure: Structure, what: str) -> Structure:
     ------
     InputRejected
     """
-    if structure.lattice is None or not all(structure.pbc):
+    if not structure.is_crystal:
         raise InputRejected(
             f"{what} need a crystal that repeats in three directions; this structure repeats "
             f"in {sum(structure.pbc) if structure.lattice is not None else 0}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from crystalmath.contract.jobs import (
     ClientToken,
@@ -13,6 +13,13 @@ from crystalmath.contract.jobs import (
     JobId,
     JobName,
     StructureIn,
+)
+from crystalmath.contract.relaxation import (
+    CellFreedom,
+    ForceLimit,
+    MaxSteps,
+    Optimizer,
+    StressLimit,
 )
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
@@ -24,31 +31,21 @@ StepName = Annotated[
 ]
 
 
-def _upper(value: Any) -> Any:
-    return value.upper() if isinstance(value, str) else value
-
-
-Optimizer = Annotated[Literal["LBFGS", "BFGS", "FIRE"], BeforeValidator(_upper)]
-
-
 class RelaxOptions(Params):
     """Options of a relaxation."""
 
-    fmax_ev_per_a: float = Field(
-        default=0.02, gt=0, le=10, description="Largest force on an atom that may be left, eV/Å."
+    fmax_ev_per_a: ForceLimit = Field(
+        default=0.02, description="Largest force on an atom that may be left, eV/Å."
     )
-    smax_gpa: float = Field(
-        default=0.1,
-        gt=0,
-        le=100,
-        description="Largest component of the stress that may be left, GPa.",
+    smax_gpa: StressLimit = Field(
+        default=0.1, description="Largest component of the stress that may be left, GPa."
     )
-    cell: Literal["full", "isotropic", "constant_volume", "fixed"] | None = Field(
+    cell: CellFreedom | None = Field(
         default=None,
         description="What the cell may do: change freely, change its volume only, change its shape "
         "only, or nothing. Free for a crystal, fixed for anything else.",
     )
-    max_steps: int = Field(default=500, ge=1, le=100_000, description="Steps before it gives up.")
+    max_steps: MaxSteps = Field(default=500, description="Steps before it gives up.")
     optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
     keep_symmetry: bool = Field(
         default=False, description="Keep the symmetry that the structure has, within 0.01 Å."
@@ -82,9 +79,7 @@ class EosOptions(Params):
         description="Largest component of the stress that may be left, GPa: of the whole stress in "
         "the first relaxation, of its shape-changing part at each volume.",
     )
-    max_steps: int = Field(
-        default=500, ge=1, le=100_000, description="Steps before a relaxation gives up."
-    )
+    max_steps: MaxSteps = Field(default=500, description="Steps before a relaxation gives up.")
     optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
 
 

@@ -32,8 +32,8 @@ STEP_MEANING: Final[dict[StepState, str]] = {
     "CANCELLED": "its job was cancelled",
 }
 
-ENDED: Final[frozenset[WorkflowState]] = frozenset({"COMPLETED", "FAILED", "CANCELLED"})
-"""The workflow does not go on by itself."""
+STOPPED: Final[frozenset[StepState]] = frozenset({"FAILED", "CANCELLED"})
+"""The step has ended and gives nothing."""
 
 FINAL_REASONS: Final[frozenset[str]] = frozenset({"input_rejected", "refused"})
 """Why a step failed that would fail again: its input, or its data, allow no result."""
@@ -62,14 +62,17 @@ class StepFacts:
     @property
     def can_be_retried(self) -> bool:
         """Whether another attempt may end otherwise."""
-        return self.state in ("FAILED", "CANCELLED") and self.reason not in FINAL_REASONS
+        return self.state in STOPPED and self.reason not in FINAL_REASONS
 
     @property
     def lets_pass(self) -> bool:
         """Whether the steps after it may start."""
-        if self.state == "COMPLETED":
-            return True
-        return not self.required and self.state in ("FAILED", "CANCELLED")
+        return self.state == "COMPLETED" or (not self.required and self.state in STOPPED)
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the workflow cannot complete without another attempt."""
+        return self.required and self.state in STOPPED
 
 
 def startable(steps: Sequence[StepFacts]) -> list[str]:
@@ -91,5 +94,4 @@ def standing(steps: Sequence[StepFacts], *, cancel_asked: bool = False) -> Workf
         return "RUNNING"
     if all(step.lets_pass for step in steps):
         return "COMPLETED"
-    blocking = [s for s in steps if s.required and s.state in ("FAILED", "CANCELLED")]
-    return "WAITING" if all(s.can_be_retried for s in blocking) else "FAILED"
+    return "WAITING" if all(s.can_be_retried for s in steps if s.blocks) else "FAILED"

@@ -128,7 +128,7 @@ def _checked(structure: Structure) -> tuple[Structure | None, str | None]:
 
 
 def _group(structure: Structure) -> dict[str, Any] | None:
-    if structure.lattice is None or not all(structure.pbc) or len(structure.symbols) > MOST_ATOMS:
+    if not structure.is_crystal or len(structure.symbols) > MOST_ATOMS:
         return None
     from crystalmath.structures.symmetry.crystal import SYMPREC_A
     from crystalmath.structures.symmetry.search import space_dataset

@@ -23,15 +23,12 @@ def same_as(structures: Sequence[Mapping[str, Any]]) -> list[int]:
         structure = of_document(document)
         digest = content_hash(structure)
         known = next((at for at, _, other in kept if other == digest), None)
-        if known is None and _repeats(structure):
+        if known is None and structure.is_crystal:
             known = next(
-                (at for at, other, _ in kept if _repeats(other) and is_same(structure, other)), None
+                (at for at, other, _ in kept if other.is_crystal and is_same(structure, other)),
+                None,
             )
         if known is None:
             kept.append((place, structure, digest))
         places.append(place if known is None else known)
     return places
-
-
-def _repeats(structure: Structure) -> bool:
-    return structure.lattice is not None and all(structure.pbc)

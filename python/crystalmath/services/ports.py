@@ -60,6 +60,11 @@ class StructureData:
     source: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    @property
+    def is_crystal(self) -> bool:
+        """Whether it repeats in three directions."""
+        return self.lattice is not None and all(self.pbc)
+
 
 class StructureReader(Protocol):
     """Reads structures in a worker process, so that no heavy library enters the daemon."""

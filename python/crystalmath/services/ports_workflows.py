@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from crystalmath.domain.states import JobState
 from crystalmath.domain.workflow_states import StepFacts, StepState, WorkflowState
 from crystalmath.services.ports_store import NewJob
 
@@ -167,12 +166,11 @@ class WorkflowRecord:
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """A RUNNING step whose job has ended, or is not there any more (``state`` None)."""
+    """A RUNNING step whose job has ended, or is not there any more."""
 
     step_id: int
     workflow_id: int
     job_id: int
-    state: JobState | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +205,7 @@ class WorkflowPage:
 
 
 class WorkflowChanges(Protocol):
-    """Who wants to know of changes; implemented by ``services.workflows.news``."""
+    """Who wants to know of changes; implemented by ``services.workflows.view``."""
 
     def changed(self, workflow: WorkflowRecord) -> None:
         """Called after each commit, in the order of the commits; never waits, never raises."""

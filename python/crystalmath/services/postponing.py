@@ -1,6 +1,6 @@
 """Trouble with a step: written beside the state, and the step comes again later.
 
-Used by ``pump``, ``cluster_lane`` and ``cluster_steps``.
+Used by ``pump``, ``cluster_lane``, ``cluster_steps`` and ``workflows.conduct``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def postponement(
         What the job is said to do meanwhile, if that changes.
     """
     tries = row["tries"] + 1
-    wait_s = waits_s[min(tries, len(waits_s)) - 1]
+    wait_s = wait_after(tries, waits_s)
     changes: dict[str, Any] = {
         "tries": tries,
         "last_error": trouble,
@@ -56,6 +56,11 @@ def postponement(
         evidence={"tries": tries},
         changes=changes,
     )
+
+
+def wait_after(tries: int, waits_s: tuple[float, ...]) -> float:
+    """Seconds before the next try, after so many."""
+    return waits_s[min(tries, len(waits_s)) - 1]
 
 
 def sentence(error: Exception) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from crystalmath.contract.jobs import DryRun, DryRunFile, SubmitParams
 from crystalmath.contract.resources import Resources
+from crystalmath.contract.rpc import Params
 from crystalmath.domain.task_list import parse_array
 from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services import cluster_desk
@@ -244,9 +245,9 @@ def new_job(
     )
 
 
-def fingerprint(params: SubmitParams) -> str:
-    """SHA-256 of what a submission asks for; two calls with one token must agree in it."""
-    asked = params.model_dump(mode="json", exclude={"client_token"})
+def fingerprint(params: Params, **more: str) -> str:
+    """SHA-256 of what a request asks for; two calls with one token must agree in it."""
+    asked = more | params.model_dump(mode="json", exclude={"client_token"})
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 

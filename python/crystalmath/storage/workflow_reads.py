@@ -24,7 +24,7 @@ _WORKFLOW: Final = f"SELECT {', '.join(_WORKFLOW_COLUMNS)} FROM workflows WHERE 
 _STEP: Final = f"SELECT {', '.join(_STEP_COLUMNS)} FROM workflow_steps"  # noqa: S608
 _COUNTS: Final = "SELECT state, count(*) FROM workflow_steps WHERE workflow_id = ? GROUP BY state"
 _ENDED: Final = (
-    "SELECT s.id, s.workflow_id, s.job_id, j.state FROM workflow_steps s "  # noqa: S608
+    "SELECT s.id, s.workflow_id, s.job_id FROM workflow_steps s "  # noqa: S608
     "LEFT JOIN jobs j ON j.id = s.job_id WHERE s.state = 'RUNNING' AND s.kind = 'job' "
     f"AND (j.id IS NULL OR j.state IN ({', '.join(repr(s) for s in sorted(TERMINAL))})) "
     "ORDER BY s.id"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, case, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from crystalmath.domain.workflow_states import WorkflowState
+from crystalmath.domain.workflow_states import STOPPED, WorkflowState
 from crystalmath.errors import Conflict, NotFound
 from crystalmath.services.ports_store import Change, NewJob
 from crystalmath.services.ports_workflows import (
@@ -259,7 +259,7 @@ class SqliteWorkflowStore:
             nothing = dict.fromkeys(("message", "hint", "finished_at"))
             values = {"state": "RUNNING", "cancel_asked": 0, **nothing}
             found = connection.execute(select(_STEP.state).where(chosen)).scalars().all()
-            if len(found) != len(wanted) or not {"FAILED", "CANCELLED"}.issuperset(found):
+            if len(found) != len(wanted) or not STOPPED.issuperset(found):
                 return False
             if not _move(connection, changed, workflow_id, _RESUMABLE, values):
                 return False

@@ -92,7 +92,7 @@ def convert_structure(
 
 
 def _in_standard_cell(given: Structure, cell: str, symprec: float) -> tuple[Symmetry, Structure]:
-    if given.lattice is None or not all(given.pbc):
+    if not given.is_crystal:
         raise InputRejected(
             f"only what repeats in three directions has a {cell} cell",
             hint="convert it as it is given",

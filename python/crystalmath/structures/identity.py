@@ -83,7 +83,7 @@ def fingerprint(structure: Structure) -> Fingerprint:
     InputRejected
         No symmetry can be found.
     """
-    if structure.lattice is None or not all(structure.pbc):
+    if not structure.is_crystal:
         return Fingerprint(structure.formula, 0, len(structure.symbols), 0.0)
     found = find_symmetry(structure)
     volume = structure.volume / len(structure.symbols)
@@ -102,7 +102,7 @@ def is_same(one: Structure, other: Structure) -> bool:
         One is not periodic in three directions, or no symmetry can be found.
     """
     for structure in (one, other):
-        if structure.lattice is None or not all(structure.pbc):
+        if not structure.is_crystal:
             raise InputRejected(
                 "only structures that are periodic in three directions are compared",
                 field="structure",

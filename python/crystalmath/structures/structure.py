@@ -92,6 +92,11 @@ class Structure:
             self.order = np.arange(len(self.symbols))
 
     @property
+    def is_crystal(self) -> bool:
+        """Whether it repeats in three directions."""
+        return self.lattice is not None and all(self.pbc)
+
+    @property
     def cell(self) -> Floats:
         """The lattice of what has one.
 

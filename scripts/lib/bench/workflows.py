@@ -82,6 +82,7 @@ class _Many:
     kind = title = summary = "many"
     options: type[BaseModel] = _Options
     result = "job-0"
+    crystals_only = False
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         return [

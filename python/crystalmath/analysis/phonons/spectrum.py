@@ -8,7 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from crystalmath.analysis.bands.path import BandPath, SampledPath, band_path, in_cell, sampled
+from crystalmath.analysis.bands.path import (
+    SPACING_INV_ANGSTROM,
+    BandPath,
+    SampledPath,
+    band_path,
+    in_cell,
+    sampled,
+)
 from crystalmath.analysis.flags import Flag
 from crystalmath.analysis.mesh import breaking_rotation
 from crystalmath.analysis.phonons.model import PhononModel
@@ -21,7 +28,6 @@ MESH: Final = 20
 IMAGINARY_THZ: Final = -0.05
 """Below it, and away from Γ, the crystal is not stable; above it is noise of the acoustic rule."""
 _AT_GAMMA: Final = 1e-8
-BANDS_SPACING_INV_ANGSTROM: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +85,7 @@ class Thermodynamics:
 
 
 def phonon_bands(
-    model: PhononModel, spacing_inv_angstrom: float = BANDS_SPACING_INV_ANGSTROM
+    model: PhononModel, spacing_inv_angstrom: float = SPACING_INV_ANGSTROM
 ) -> PhononBands:
     """Frequencies along the path of the crystal.
 

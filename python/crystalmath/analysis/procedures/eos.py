@@ -23,6 +23,7 @@ from crystalmath.analysis.procedures.relaxed import (
 from crystalmath.analysis.relaxed import check_relaxed
 from crystalmath.analysis.results.document import provenance_of
 from crystalmath.analysis.results.eos import eos_document
+from crystalmath.services.workflows.content import bare_structure
 
 
 def strained(relaxed: Mapping[str, Any], points: int, reach: float) -> dict[str, Any]:
@@ -48,7 +49,9 @@ def strained(relaxed: Mapping[str, Any], points: int, reach: float) -> dict[str,
     check_relaxed(*forces_and_stress(relaxed), "eos")
     volumes = scan_volumes(structure.volume, points, reach)
     return {
-        "structures": [_document(scaled(structure, float(volume))) for volume in volumes],
+        "structures": [
+            bare_structure(scaled(structure, float(volume)).document()) for volume in volumes
+        ],
         "volumes_angstrom3": [float(volume) for volume in volumes],
         "changes": [round(float(volume / structure.volume - 1), 9) for volume in volumes],
     }
@@ -91,9 +94,3 @@ def fitted(
         quantities=(*document.quantities, *lattice_quantities(start, symmetry)),
         flags=(*document.flags, *dict.fromkeys(flags)),
     ).document()
-
-
-def _document(structure: Any) -> dict[str, Any]:
-    """The structure without its history: the same crystal has the same hash."""
-    whole = structure.document()
-    return {key: whole[key] for key in ("lattice", "pbc", "symbols", "positions", "formula")}

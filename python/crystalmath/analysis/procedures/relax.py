@@ -36,13 +36,12 @@ def report(
         What it gave.
     """
     first, last = of_document(before), structure_of_step(relaxed)
-    crystal = last.lattice is not None and all(last.pbc)
-    groups = (symmetry_of(first), symmetry_of(last)) if crystal else (None, None)
+    groups = (symmetry_of(first), symmetry_of(last)) if last.is_crystal else (None, None)
     quantities = [
         Quantity("energy", "energy per cell", relaxed["energy_ev"], "eV"),
         Quantity("energy_per_atom", "energy per atom", relaxed["energy_per_atom_ev"], "eV"),
     ]
-    if crystal:
+    if last.is_crystal:
         quantities += lattice_quantities(last, groups[1])
         quantities.append(Quantity("volume", "volume of the cell", last.volume, "Å³"))
     quantities.append(Quantity("fmax", "largest force left", relaxed["fmax_ev_per_a"], "eV/Å"))
@@ -53,7 +52,7 @@ def report(
         kind="relax",
         title="Relaxation",
         quantities=tuple(quantities),
-        tables=(_table(first, last, groups),) if crystal else (),
+        tables=(_table(first, last, groups),) if last.is_crystal else (),
         flags=tuple(changed_group(*groups)),
         provenance=provenance_of(
             ("numpy", "spglib"), **{**provenance, **engine_provenance(relaxed)}

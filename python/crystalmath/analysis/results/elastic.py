@@ -14,6 +14,7 @@ from crystalmath.analysis.results.document import (
     Table,
     numbers,
 )
+from crystalmath.structures.structure import Floats
 
 
 def elastic_document(found: ElasticConstants, provenance: Mapping[str, str]) -> ResultsDocument:
@@ -96,12 +97,8 @@ def _averages(found: Moduli) -> tuple[Quantity, ...]:
     )
 
 
-def _matrix(name: str, title: str, values: object) -> Table:
-    import numpy as np
-
-    rows = np.asarray(values, dtype=float)
+def _matrix(name: str, title: str, values: Floats) -> Table:
+    columns = enumerate(values.T, start=1)
     return Table(
-        name,
-        title,
-        tuple(Column(f"{j + 1}", "GPa", numbers(rows[:, j])) for j in range(rows.shape[1])),
+        name, title, tuple(Column(f"{j}", "GPa", numbers(column)) for j, column in columns)
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crystalmath.analysis.bands.path import shown
-from crystalmath.analysis.flags import Flag
 from crystalmath.analysis.phonons.spectrum import PhononBands, PhononDos, Thermodynamics
 from crystalmath.analysis.results.axis import axis_of
 from crystalmath.analysis.results.document import (
@@ -28,10 +27,6 @@ def phonon_document(
     """Make a document of phonons."""
     lowest = min(float(line.min()) for line in bands.lines)
     highest = max(float(line.max()) for line in bands.lines)
-    flags: list[Flag] = []
-    for flag in (*bands.flags, *dos.flags, *thermal.flags):
-        if flag not in flags:
-            flags.append(flag)
     return ResultsDocument(
         kind="phonon",
         title=f"Phonons along {bands.path.title}",
@@ -42,7 +37,7 @@ def phonon_document(
         ),
         tables=(_thermal(thermal), _special(bands)),
         plots=(_bands(bands), _dos(dos), _heat(thermal)),
-        flags=tuple(flags),
+        flags=tuple(dict.fromkeys((*bands.flags, *dos.flags, *thermal.flags))),
         provenance=provenance,
     )
 

@@ -7,16 +7,19 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from crystalmath.codes.options import Options, parse_options
+from crystalmath.contract.relaxation import (
+    CellFreedom,
+    ForceLimit,
+    MaxSteps,
+    Optimizer,
+    StressLimit,
+)
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import StructureData
 
 
 def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
-
-
-def _upper(value: Any) -> Any:
-    return value.upper() if isinstance(value, str) else value
 
 
 class SinglePointOptions(Options):
@@ -41,26 +44,22 @@ class SinglePointOptions(Options):
 class RelaxOptions(SinglePointOptions):
     """``inputs`` of the task ``relax``."""
 
-    fmax_ev_per_a: float = Field(
+    fmax_ev_per_a: ForceLimit = Field(
         default=0.005,
-        gt=0,
-        le=10,
         description="Converged when no force on an atom is larger, in eV/Å (length of the vector),",
     )
-    smax_gpa: float = Field(
+    smax_gpa: StressLimit = Field(
         default=0.01,
-        gt=0,
-        le=100,
         description="and, unless the cell is fixed, no component of the stress is larger, in GPa.",
     )
-    cell: Literal["full", "isotropic", "constant_volume", "fixed"] | None = Field(
+    cell: CellFreedom | None = Field(
         default=None,
         description="What the cell may do: change freely, change its volume only, change its shape "
         "only, or nothing. "
         "Free for a crystal, fixed for anything that is not periodic in three directions.",
     )
-    max_steps: int = Field(default=500, ge=1, le=100_000, description="Steps before it gives up.")
-    optimizer: Annotated[Literal["LBFGS", "BFGS", "FIRE"], BeforeValidator(_upper)] = Field(
+    max_steps: MaxSteps = Field(default=500, description="Steps before it gives up.")
+    optimizer: Optimizer = Field(
         default="LBFGS",
         description="How steps are chosen. LBFGS suits most; FIRE is slower and sturdier; "
         "BFGS keeps a full matrix and suits small systems.",
@@ -126,7 +125,7 @@ def resolve_options(task: str, inputs: Any, structure: StructureData) -> SingleP
         A value out of bounds, or a cell that cannot change.
     """
     options = parse_options(TASKS[task], inputs)
-    crystal = structure.lattice is not None and all(structure.pbc)
+    crystal = structure.is_crystal
     if isinstance(options, MdOptions):
         return _check_ensemble(options, crystal=crystal)
     if not isinstance(options, RelaxOptions):

@@ -36,7 +36,7 @@ from crystalmath.services.ports_workflows import (
     WorkflowRecord,
     WorkflowStore,
 )
-from crystalmath.services.postponing import RETRY_AFTER_S, sentence
+from crystalmath.services.postponing import RETRY_AFTER_S, sentence, wait_after
 from crystalmath.services.workflows.content import text_of
 from crystalmath.services.workflows.inputs import Inputs, MissingPart, resolve
 from crystalmath.services.workflows.plan import Procedure, decode_plan
@@ -194,7 +194,7 @@ class Conductor:
         if isinstance(error, (*_REFUSALS, LicenceNotAccepted, NotFound, MissingPart)):
             return self.store.end(step, _failed(error), self.clock())
         log.error("a step waits", extra={"step": step.name}, exc_info=error)
-        wait_s = self.retry_after_s[min(step.tries + 1, len(self.retry_after_s)) - 1]
+        wait_s = wait_after(step.tries + 1, self.retry_after_s)
         self.store.postpone(step, sentence(error), self.clock() + wait_s)
         return False
 
@@ -293,9 +293,7 @@ def _why(state: str, steps: Sequence[StepRecord]) -> tuple[str | None, str | Non
     blocking = [
         step
         for step in steps
-        if step.required
-        and step.state in ("FAILED", "CANCELLED")
-        and (state == "WAITING" or not step.facts.can_be_retried)
+        if step.facts.blocks and (state == "WAITING" or not step.facts.can_be_retried)
     ]
     first = blocking[0]
     others = ", ".join(step.name for step in blocking[1:4])

@@ -1,14 +1,14 @@
 """Documents by their content: the one text of a value, its hash, and parts of it.
 
 What a step gives is stored under its hash, and what a step needs is looked up by it. Used by the
-other modules here and by ``storage.workflows``.
+other modules here, by ``analysis.procedures`` and by ``storage.workflows``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 _ENCODER: Final = json.JSONEncoder(
@@ -30,6 +30,11 @@ def text_of(value: Any) -> str:
 def hash_of(text: str) -> str:
     """SHA-256 of a canonical text."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def bare_structure(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A structure without its history: the same atoms in the same cell have the same hash."""
+    return {key: document[key] for key in ("lattice", "pbc", "symbols", "positions", "formula")}
 
 
 def part_of(document: Any, path: Sequence[str | int]) -> Any:

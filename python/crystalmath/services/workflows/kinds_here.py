@@ -18,7 +18,6 @@ FORCES: Final = "forces"
 """The code that computes with force engines."""
 _CREATE: Final = "workflows.create_"
 _WITH_ENGINES: Final = "only force engines are built for this workflow; give `engine`"
-_CRYSTALS_ONLY: Final = frozenset({"eos"})
 
 
 def kinds(procedures: Mapping[str, Procedure], codes: Mapping[str, CodeAdapter]) -> list[KindInfo]:
@@ -118,8 +117,7 @@ def check_structure(procedure: Procedure, structure: StructureData) -> None:
     ------
     InvalidParams
     """
-    crystal = structure.lattice is not None and all(structure.pbc)
-    if procedure.kind in _CRYSTALS_ONLY and not crystal:
+    if procedure.crystals_only and not structure.is_crystal:
         raise InvalidParams(
             f"an {procedure.title.lower()} needs a crystal that repeats in three directions; this "
             f"structure repeats in {sum(structure.pbc) if structure.lattice is not None else 0}",

@@ -88,6 +88,8 @@ class Procedure(Protocol):
         Model of its options.
     result
         Name of the step that gives the results document.
+    crystals_only
+        Whether it has no meaning for what does not repeat in three directions.
     """
 
     kind: str
@@ -95,6 +97,7 @@ class Procedure(Protocol):
     summary: str
     options: type[BaseModel]
     result: str
+    crystals_only: bool
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The steps that a new workflow has."""

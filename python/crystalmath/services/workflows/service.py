@@ -5,7 +5,6 @@ These functions check, store a wish and return; ``driver`` carries it out.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +28,7 @@ from crystalmath.contract.workflows import (
     WorkflowsMeta,
     WorkflowSummary,
 )
+from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
     Conflict,
     DatabaseError,
@@ -41,14 +41,13 @@ from crystalmath.errors import (
 from crystalmath.services.ports import CodeAdapter, StructureData
 from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
-from crystalmath.services.submission import Desk
+from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
-from crystalmath.services.workflows.content import hash_of, text_of
+from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure
 
 CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
-_STRUCTURE = ("lattice", "pbc", "symbols", "positions", "formula")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ class WorkflowsService:
             raise IllegalTransition(
                 f"workflow {params.id} is COMPLETED", hint="there is nothing to resume"
             )
-        stopped = [s for s in self._store.steps(params.id) if s.state in ("FAILED", "CANCELLED")]
+        stopped = [s for s in self._store.steps(params.id) if s.state in STOPPED]
         if record.state == "RUNNING" and not record.cancel_asked and not stopped:
             return WorkflowResult(workflow=view.summary(record))
         for step in stopped:
@@ -167,7 +166,7 @@ class WorkflowsService:
                 hint=f"it has: {', '.join(steps)}"[:400],
                 field="step",
             )
-        if step.state not in ("FAILED", "CANCELLED"):
+        if step.state not in STOPPED:
             raise IllegalTransition(
                 f"step {step.name} is {step.state}",
                 hint="a step can be retried when it has failed, or its job was cancelled",
@@ -198,9 +197,7 @@ class WorkflowsService:
     def _create(
         self, kind: str, params: CreateParams, options: Mapping[str, Any], call: Call
     ) -> CreateResult:
-        asked = params.model_dump(mode="json", exclude={"client_token"})
-        text = json.dumps({"kind": kind, **asked}, sort_keys=True)
-        request_sha256 = hashlib.sha256(text.encode()).hexdigest()
+        request_sha256 = fingerprint(params, kind=kind)
         if params.client_token is not None:
             known = self._store.by_token(params.client_token, request_sha256)
             if known is not None:
@@ -221,8 +218,7 @@ class WorkflowsService:
         wanted = params.structure or StructureIn(job=params.job)
         structure = self._parts.desk.structures.read(wanted)
         kinds_here.check_structure(procedure, structure)
-        document = asdict(structure)
-        text = text_of({key: document[key] for key in _STRUCTURE})
+        text = text_of(bare_structure(asdict(structure)))
         plan = Plan(
             name=params.name or f"{procedure.title} of {structure.formula}"[:100],
             code=code,

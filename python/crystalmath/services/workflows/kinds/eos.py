@@ -27,6 +27,7 @@ class Eos:
     )
     options: type[BaseModel] = EosOptions
     result = "fit"
+    crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, and the volumes around its end."""

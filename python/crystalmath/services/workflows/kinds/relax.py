@@ -21,6 +21,7 @@ class Relax:
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
     options: type[BaseModel] = RelaxOptions
     result = "report"
+    crystals_only = False
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, and the report on it."""
