@@ -19,7 +19,8 @@ from crystalmath.domain.composition import hill, reduced
 from crystalmath.domain.material_query import Query, query_of
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials.entries import Raw, entry_of, fitting
-from crystalmath.services.ports_materials import Answer, Asked, Entry, RunWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Answer, Asked, Entry
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure

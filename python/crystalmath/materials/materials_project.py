@@ -13,7 +13,8 @@ from crystalmath.domain.material_query import MATERIALS_PROJECT, Query, query_of
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials import http
 from crystalmath.materials.entries import Raw, disorder, entry_of, fitting, told
-from crystalmath.services.ports_materials import Answer, Asked, Entry, RunWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Answer, Asked, Entry
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure

@@ -8,6 +8,7 @@ from typing import Any, Final
 from crystalmath.domain.material_query import Query, query_of
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials.entries import Raw, entry_of, fitting
+from crystalmath.services.ports import RunWorker
 from crystalmath.services.ports_materials import (
     LOCAL,
     Answer,
@@ -15,7 +16,6 @@ from crystalmath.services.ports_materials import (
     Entry,
     JobStructures,
     MaterialStore,
-    RunWorker,
 )
 
 NAME: Final = "project"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from crystalmath.services.ports_materials import Entry, RunWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Entry
 
 JOIN: Final = "crystalmath.materials.join:same_as"
 JOIN_S: Final = 30.0

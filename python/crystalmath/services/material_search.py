@@ -26,13 +26,8 @@ from crystalmath.errors import CrystalMathError, InvalidParams, NotFound
 from crystalmath.services.material_asking import OWN_ORIGINS, Federation, Told
 from crystalmath.services.material_join import Found, joined
 from crystalmath.services.material_words import read_params
-from crystalmath.services.ports_materials import (
-    Asked,
-    Entry,
-    Provider,
-    RunWorker,
-    SearchCache,
-)
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Asked, Entry, Provider, SearchCache
 
 PROJECT: Final = "project"
 

@@ -33,12 +33,12 @@ from crystalmath.contract.materials import (
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
 from crystalmath.errors import InputRejected, MaterialsError, NotFound
 from crystalmath.services.material_search import MaterialSearch
+from crystalmath.services.ports import RunWorker
 from crystalmath.services.ports_materials import (
     LOCAL,
     Material,
     MaterialStore,
     NewMaterial,
-    RunWorker,
 )
 from crystalmath.services.structure_in import StructureInputs
 

@@ -58,9 +58,6 @@ class MaterialStore(Protocol):
         """Return those whose formula is allowed, the newest first."""
 
 
-RunWorker = Callable[[str, Mapping[str, Any], float], Any]
-"""Runs a function in a worker process: name, arguments, seconds."""
-
 Entry = Mapping[str, Any]
 """A structure that a provider has: the fields of ``contract.material_search.MaterialFound`` that it
 knows, and ``structure``: the JSON form of ``structures.structure.Structure``, or None."""
