@@ -72,11 +72,7 @@ class MaterialsProjectProvider:
         """Whether there is no usable key, or no network."""
         if (why := self._key_problem()) is not None:
             return MaterialsError(why, hint=_GET_A_KEY, provider=NAME, status="no_key")
-        if not self._allowed:
-            return http.offline(NAME, "`materials.offline` is set")
-        if http.is_offline(self._host):
-            return http.offline(NAME, "this machine has no network")
-        return None
+        return http.offline_problem(NAME, self._host, allowed=self._allowed)
 
     def search(self, asked: Asked) -> Answer:
         """See ``Provider.search``."""

@@ -64,11 +64,7 @@ class OptimadeProvider:
 
     def problem(self) -> MaterialsError | None:
         """Whether there is no network."""
-        if not self._allowed:
-            return http.offline(self.name, "`materials.offline` is set")
-        if http.is_offline(self._host):
-            return http.offline(self.name, "this machine has no network")
-        return None
+        return http.offline_problem(self.name, self._host, allowed=self._allowed)
 
     def search(self, asked: Asked) -> Answer:
         """See ``Provider.search``."""
