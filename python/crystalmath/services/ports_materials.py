@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from crystalmath.domain.material_query import Query
 from crystalmath.errors import MaterialsError
-
-LOCAL: Final = "local"
-"""Provider of the structures that the user has taken in: ``local:3``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
