@@ -22,6 +22,7 @@ from crystalmath.services.ports import (
     Prepared,
     Progress,
     Reading,
+    RunWorker,
     Verdict,
 )
 
@@ -32,7 +33,6 @@ JUDGE_S: Final = 600.0
 ANSWER_S: Final = 100.0
 """for what a method answers, below its deadline."""
 
-RunWorker = Callable[[str, Mapping[str, Any], float], Any]
 Find = Callable[[Path], Path | None]
 
 

@@ -13,15 +13,11 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from crystalmath.contract.clusters import ClusterView
+from crystalmath.contract.event_names import NOTIFY
 from crystalmath.contract.force_rows import EngineInfo, InstallTask, WorkerInfo
 from crystalmath.contract.jobs import JobEvent, JobSummary
 from crystalmath.contract.rpc import Model, Params
 from crystalmath.contract.workflows import WorkflowSummary
-
-NOTIFY: Final = "events.notify"
-SUBSCRIBE: Final = "events.subscribe"
-CAPABILITY: Final = "events"
-"""In ``capabilities`` of ``system.hello`` where events can be subscribed to."""
 
 Topic = Annotated[
     str,

@@ -17,7 +17,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crystalmath import errors
-from crystalmath.contract.events import NOTIFICATIONS, SUBSCRIBE, Notification
+from crystalmath.contract.event_names import SUBSCRIBE
+from crystalmath.contract.events import NOTIFICATIONS, Notification
 from crystalmath.contract.rpc import Method
 from crystalmath.contract.system import PROTOCOL_MAX
 

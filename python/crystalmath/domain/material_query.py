@@ -21,12 +21,18 @@ from crystalmath.domain.composition import (
 Kind = Literal["formula", "chemsys", "id", "name", "conditions"]
 
 MATERIALS_PROJECT: Final = "materials_project"
+PROJECT: Final = "project"
+"""Provider of the structures of this daemon; their ids say where they came from:"""
+LOCAL: Final = "local"
+"""taken in by the user, ``local:3``;"""
+JOB: Final = "job"
+"""what a job ended with, ``job:12``."""
+OWN_ORIGINS: Final = (LOCAL, JOB)
 _MP_ID = re.compile(r"(mp|mvc)-[A-Za-z0-9]{1,32}")
 _CHEMSYS = re.compile(r"[A-Za-z]{1,2}(?:-[A-Za-z]{1,2})+")
 _FORMULA_SHAPE = re.compile(r"(?:[A-Z][a-z]?[\d.]*|[()]|\)[\d.]*)+")
 _LABEL = re.compile(r"[A-Z][A-Za-z0-9]*_[a-z][A-Z]\d+_\d+.*")
 _NAME = re.compile(r"[^\W\d_][\w .,'()/*+-]*")
-_OWN_PROVIDERS: Final = ("local", "job")
 
 
 class QueryError(ValueError):
@@ -145,7 +151,7 @@ def classify(text: str, providers: Collection[str] = ()) -> Words:
     if not said:
         raise QueryError("the query is empty", "a formula like TiO2, a system like Ti-O, a name")
     provider, colon, key = said.partition(":")
-    if colon and key and provider in (*providers, *_OWN_PROVIDERS):
+    if colon and key and provider in (*providers, *OWN_ORIGINS):
         return Words("id", Query(id_provider=provider, id=key))
     if _MP_ID.fullmatch(said):
         return Words("id", Query(id_provider=MATERIALS_PROJECT, id=said))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,8 @@ from crystalmath.domain.composition import hill, reduced
 from crystalmath.domain.material_query import Query, query_of
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials.entries import Raw, entry_of, fitting
-from crystalmath.services.ports_materials import Answer, Asked, Entry, RunWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Answer, Asked, Entry
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure
@@ -82,7 +84,7 @@ class EmbeddedProvider:
 # -- in a worker process ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Kept:
     """One structure of a file, not made yet."""
 
@@ -97,9 +99,9 @@ class _Kept:
     file: str
     moments: tuple[float, ...] | None = None
 
-    @property
+    @cached_property
     def formula(self) -> str:
-        return hill(reduced(_counted(self.symbols)))
+        return _formula(self.symbols)
 
     def raw(self) -> Raw:
         return Raw(
@@ -227,15 +229,15 @@ def _elements() -> Iterator[_Kept]:
 
 def _prototypes() -> Iterator[_Kept]:
     rows = json.loads(_file("pymatgen", *_PROTOTYPES))
-    labels = [row["tags"]["aflow"] for row in rows]
-    taken: dict[str, int] = {}
-    for row, label in zip(rows, labels, strict=True):
+    types = Counter(row["tags"]["aflow"] for row in rows)
+    taken: Counter[str] = Counter()
+    for row in rows:
         sites = row["snl"]["sites"]
         symbols = tuple(site["species"][0]["element"] for site in sites)
-        key = label
-        if labels.count(label) > 1:  # several compounds stand for one type
-            key = f"{label}-{hill(reduced(_counted(symbols)))}"
-            taken[key] = taken.get(key, 0) + 1
+        key = label = row["tags"]["aflow"]
+        if types[label] > 1:  # several compounds stand for one type
+            key = f"{label}-{_formula(symbols)}"
+            taken[key] += 1
             key = key if taken[key] == 1 else f"{key}-{taken[key]}"
         tags = {name: text for name, text in row["tags"].items() if text not in ("", "None")}
         yield _Kept(
@@ -255,8 +257,8 @@ def _prototypes() -> Iterator[_Kept]:
         )
 
 
-def _counted(symbols: tuple[str, ...]) -> dict[str, int]:
-    return {symbol: symbols.count(symbol) for symbol in symbols}
+def _formula(symbols: tuple[str, ...]) -> str:
+    return hill(reduced(Counter(symbols)))
 
 
 def _file(package: str, *names: str) -> bytes:

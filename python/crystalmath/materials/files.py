@@ -11,7 +11,8 @@ from typing import Any, Final
 from crystalmath.domain.material_query import Query, query_of
 from crystalmath.errors import CrystalMathError, MaterialsError, NotFound
 from crystalmath.materials.entries import Raw, entry_of, fitting
-from crystalmath.services.ports_materials import Answer, Asked, Entry, RunWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Answer, Asked, Entry
 
 NAME: Final = "files"
 FIND: Final = "crystalmath.materials.files:find"

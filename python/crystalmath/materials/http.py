@@ -100,8 +100,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def offline(provider: str, why: str) -> MaterialsError:
-    """The error of a provider that is not asked because there is no network."""
+def offline_problem(provider: str, host: str, *, allowed: bool) -> MaterialsError | None:
+    """Why a provider is not asked: the settings forbid the network, or there is none."""
+    if allowed and not is_offline(host):
+        return None
+    why = "this machine has no network" if allowed else "`materials.offline` is set"
     return MaterialsError(
         f"offline: {why}",
         hint="what is shipped, kept and your own is searched all the same",

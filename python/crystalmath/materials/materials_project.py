@@ -13,7 +13,8 @@ from crystalmath.domain.material_query import MATERIALS_PROJECT, Query, query_of
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials import http
 from crystalmath.materials.entries import Raw, disorder, entry_of, fitting, told
-from crystalmath.services.ports_materials import Answer, Asked, Entry, RunWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Answer, Asked, Entry
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure
@@ -71,11 +72,7 @@ class MaterialsProjectProvider:
         """Whether there is no usable key, or no network."""
         if (why := self._key_problem()) is not None:
             return MaterialsError(why, hint=_GET_A_KEY, provider=NAME, status="no_key")
-        if not self._allowed:
-            return http.offline(NAME, "`materials.offline` is set")
-        if http.is_offline(self._host):
-            return http.offline(NAME, "this machine has no network")
-        return None
+        return http.offline_problem(NAME, self._host, allowed=self._allowed)
 
     def search(self, asked: Asked) -> Answer:
         """See ``Provider.search``."""

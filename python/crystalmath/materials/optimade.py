@@ -17,7 +17,8 @@ from crystalmath.domain.material_query import Query, query_of
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials import http
 from crystalmath.materials.entries import Raw, disorder, entry_of, fitting, told
-from crystalmath.services.ports_materials import Answer, Asked, Entry, RunWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Answer, Asked, Entry
 
 if TYPE_CHECKING:
     from crystalmath.structures.structure import Structure
@@ -63,11 +64,7 @@ class OptimadeProvider:
 
     def problem(self) -> MaterialsError | None:
         """Whether there is no network."""
-        if not self._allowed:
-            return http.offline(self.name, "`materials.offline` is set")
-        if http.is_offline(self._host):
-            return http.offline(self.name, "this machine has no network")
-        return None
+        return http.offline_problem(self.name, self._host, allowed=self._allowed)
 
     def search(self, asked: Asked) -> Answer:
         """See ``Provider.search``."""

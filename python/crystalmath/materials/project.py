@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from crystalmath.domain.material_query import Query, query_of
+from crystalmath.domain.material_query import (
+    JOB,
+    LOCAL,
+    OWN_ORIGINS,
+    PROJECT,
+    Query,
+    query_of,
+)
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials.entries import Raw, entry_of, fitting
+from crystalmath.services.ports import RunWorker
 from crystalmath.services.ports_materials import (
-    LOCAL,
     Answer,
     Asked,
     Entry,
     JobStructures,
     MaterialStore,
-    RunWorker,
 )
 
-NAME: Final = "project"
+NAME: Final = PROJECT
 DESCRIBE: Final = "crystalmath.materials.project:describe"
-_JOB: Final = "job"
 _WORK_S: Final = 30.0
 
 
@@ -51,7 +56,7 @@ class ProjectProvider:
         kept = self._materials.materials_of(query.allows_formula, most)
         items = [_item(f"{LOCAL}:{one.id}", one.name, one.structure) for one in kept]
         ended = self._jobs.structures_of_jobs(query.allows_formula, most)
-        items += [_item(f"{_JOB}:{job}", name, structure) for job, name, structure in ended]
+        items += [_item(f"{JOB}:{job}", name, structure) for job, name, structure in ended]
         if query.text is not None:
             wanted = query.text.casefold()
             items = [item for item in items if wanted in item["name"].casefold()]
@@ -63,7 +68,7 @@ class ProjectProvider:
     def get(self, key: str, asked: Asked) -> Entry:  # noqa: ARG002 - of the interface
         """See ``Provider.get``."""
         origin, _, number = key.partition(":")
-        if origin not in (LOCAL, _JOB) or not number.isdecimal() or len(number) > 15:
+        if origin not in OWN_ORIGINS or not number.isdecimal() or len(number) > 15:
             raise NotFound(
                 f"{key!r} names no structure of this daemon", hint="like local:3, job:12"
             )

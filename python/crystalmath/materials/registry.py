@@ -7,12 +7,12 @@ from crystalmath.materials.files import FilesProvider
 from crystalmath.materials.materials_project import MaterialsProjectProvider
 from crystalmath.materials.optimade import OptimadeProvider
 from crystalmath.materials.project import ProjectProvider
+from crystalmath.services.ports import RunWorker
 from crystalmath.services.ports_materials import (
     JobStructures,
     MaterialsSettings,
     MaterialStore,
     Provider,
-    RunWorker,
 )
 
 

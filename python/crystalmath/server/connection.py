@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from crystalmath.contract.events import SUBSCRIBE
+from crystalmath.contract.event_names import SUBSCRIBE
 from crystalmath.errors import INVALID_REQUEST, PARSE_ERROR, Overloaded, TooLarge
 from crystalmath.server import envelope
 from crystalmath.server.batch import Batch

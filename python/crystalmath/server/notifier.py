@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Final
 
-from crystalmath.contract.events import NOTIFY
+from crystalmath.contract.event_names import NOTIFY
 from crystalmath.server.outbox import Outbox
 from crystalmath.server.settings import WireLimits
 from crystalmath.server.strict_json import UnencodableError, encode

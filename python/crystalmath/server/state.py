@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crystalmath import __version__
-from crystalmath.contract.events import CAPABILITY
+from crystalmath.contract.event_names import CAPABILITY
 from crystalmath.contract.rpc import Call, Method
 from crystalmath.contract.system import (
     PROTOCOL_MAX,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ from crystalmath.contract.codes import (
 from crystalmath.contract.rpc import Listing, NoParams, rpc
 from crystalmath.errors import InputRejected, InvalidParams, OutputUnreadable
 from crystalmath.services.job_import import check_readable, chosen
-from crystalmath.services.ports import CodeAdapter, Reading
+from crystalmath.services.ports import CodeAdapter, Reading, RunWorker
 
 LINT_S: Final = 50.0
 """Seconds for one input, below the deadline of the method."""
@@ -57,7 +57,7 @@ class CodesService:
         self,
         codes: Mapping[str, CodeAdapter],
         linters: Mapping[str, Linter] | None = None,
-        run: Callable[[str, Mapping[str, Any], float], Any] | None = None,
+        run: RunWorker | None = None,
     ) -> None:
         self._codes = codes
         self._linters = linters or {}

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from crystalmath.contract.material_search import ProviderAnswer
 from crystalmath.contract.rpc import Call
-from crystalmath.domain.material_query import Query
+from crystalmath.domain.material_query import OWN_ORIGINS, Query
 from crystalmath.errors import CrystalMathError, MaterialsError, NotFound
 from crystalmath.services.material_join import Found
 from crystalmath.services.ports_materials import Asked, KeptAnswer, Provider, SearchCache
@@ -32,8 +32,6 @@ LOCAL_WORK_S: Final = 60.0
 GRACE_S: Final = 1.0
 """How much later than its deadline a provider may answer: it ends its own work first."""
 MOST_THREADS: Final = 32
-OWN_ORIGINS: Final = ("local", "job")
-"""What stands before the colon of structures of this daemon: ``local:3`` is of provider project."""
 
 
 @dataclass(frozen=True, slots=True)

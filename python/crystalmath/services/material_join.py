@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from crystalmath.services.ports_materials import Entry, RunWorker
+from crystalmath.domain.material_query import PROJECT
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Entry
 
 JOIN: Final = "crystalmath.materials.join:same_as"
 JOIN_S: Final = 30.0
@@ -35,7 +37,7 @@ class Found:
     def material(self) -> str:
         """What ``structure.material`` takes; the ids of this daemon's own have a colon already."""
         key: str = self.entry["id"]
-        return key if self.provider == "project" else f"{self.provider}:{key}"
+        return key if self.provider == PROJECT else f"{self.provider}:{key}"
 
 
 def joined(found: Sequence[Found], run: RunWorker) -> list[Found]:

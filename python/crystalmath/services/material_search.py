@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from crystalmath.contract.material_search import (
     GetMaterialParams,
@@ -21,20 +21,13 @@ from crystalmath.contract.material_search import (
     StructureDocument,
 )
 from crystalmath.contract.rpc import Call, Listing
-from crystalmath.domain.material_query import MATERIALS_PROJECT, Query
+from crystalmath.domain.material_query import MATERIALS_PROJECT, OWN_ORIGINS, PROJECT, Query
 from crystalmath.errors import CrystalMathError, InvalidParams, NotFound
-from crystalmath.services.material_asking import OWN_ORIGINS, Federation, Told
+from crystalmath.services.material_asking import Federation, Told
 from crystalmath.services.material_join import Found, joined
 from crystalmath.services.material_words import read_params
-from crystalmath.services.ports_materials import (
-    Asked,
-    Entry,
-    Provider,
-    RunWorker,
-    SearchCache,
-)
-
-PROJECT: Final = "project"
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.ports_materials import Asked, Entry, Provider, SearchCache
 
 
 class MaterialSearch:

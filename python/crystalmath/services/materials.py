@@ -31,14 +31,14 @@ from crystalmath.contract.materials import (
     MaterialStored,
 )
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.domain.material_query import LOCAL
 from crystalmath.errors import InputRejected, MaterialsError, NotFound
 from crystalmath.services.material_search import MaterialSearch
+from crystalmath.services.ports import RunWorker
 from crystalmath.services.ports_materials import (
-    LOCAL,
     Material,
     MaterialStore,
     NewMaterial,
-    RunWorker,
 )
 from crystalmath.services.structure_in import StructureInputs
 

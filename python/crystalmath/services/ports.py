@@ -6,10 +6,16 @@ handed in by ``api``. Plain values only: nothing here imports a heavy library.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+RunWorker = Callable[[str, Mapping[str, Any], float], Any]
+"""Runs an allow-listed ``module:function`` in a warm worker process: name, arguments, seconds.
+
+Returns its JSON value; raises what the function raises, or ``WorkerDied`` and ``DeadlinePassed``.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from crystalmath.domain.material_query import Query
 from crystalmath.errors import MaterialsError
-
-LOCAL: Final = "local"
-"""Provider of the structures that the user has taken in: ``local:3``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +54,6 @@ class MaterialStore(Protocol):
     def materials_of(self, allows: Callable[[str], bool], limit: int) -> Sequence[Material]:
         """Return those whose formula is allowed, the newest first."""
 
-
-RunWorker = Callable[[str, Mapping[str, Any], float], Any]
-"""Runs a function in a worker process: name, arguments, seconds."""
 
 Entry = Mapping[str, Any]
 """A structure that a provider has: the fields of ``contract.material_search.MaterialFound`` that it

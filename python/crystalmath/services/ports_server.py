@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from crystalmath.contract.rpc import Call
 from crystalmath.contract.system import (
@@ -19,8 +19,10 @@ from crystalmath.contract.system import (
     StatusResult,
 )
 from crystalmath.services.events import EventHub
-from crystalmath.services.ports_materials import MaterialsSettings
-from crystalmath.services.ports_pool import PoolLimits
+
+if TYPE_CHECKING:
+    from crystalmath.services.ports_materials import MaterialsSettings
+    from crystalmath.services.ports_pool import PoolLimits
 
 
 class ControllerSettings(Protocol):

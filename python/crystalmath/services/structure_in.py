@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from crystalmath.contract.jobs import StructureIn
+from crystalmath.domain.material_query import LOCAL
 from crystalmath.errors import InvalidParams, NotFound
 from crystalmath.services.ports import StructureData, StructureReader
-from crystalmath.services.ports_materials import LOCAL, MaterialStore
+from crystalmath.services.ports_materials import MaterialStore
 from crystalmath.services.ports_store import Store
 
 FindMaterial = Callable[[str], Mapping[str, Any]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from crystalmath.contract.templates import (
     Origin,
@@ -20,6 +20,7 @@ from crystalmath.contract.templates import (
 )
 from crystalmath.errors import InputRejected
 from crystalmath.services.codes import LINT_S, Linter
+from crystalmath.services.ports import RunWorker
 from crystalmath.services.ports_templates import Maker
 
 RENDER: Final = "crystalmath.templates.render:render_template"
@@ -29,13 +30,6 @@ MAX_MADE: Final = 16
 """How often one template may ask for something."""
 _GROUPS: Final = ("options", "resources")
 """Under what a maker's arguments stand in its complaints."""
-
-
-class RunInWorker(Protocol):
-    """Runs an allow-listed function in a warm worker process and returns its JSON value."""
-
-    def __call__(self, function: str, kwargs: Mapping[str, Any], deadline_s: float) -> Any:
-        """Raise what the function raises, or ``WorkerDied`` and ``DeadlinePassed``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +46,7 @@ class Rendering:
         Name in the front matter → what checks the files.
     """
 
-    run: RunInWorker
+    run: RunWorker
     folder: str
     makers: Mapping[str, Maker]
     linters: Mapping[str, Linter]

@@ -22,7 +22,8 @@ from crystalmath.contract.templates import (
     TemplateSource,
 )
 from crystalmath.errors import Conflict, InputRejected, NotFound
-from crystalmath.services.template_rendering import Rendering, RunInWorker
+from crystalmath.services.ports import RunWorker
+from crystalmath.services.template_rendering import Rendering
 
 LIST: Final = "crystalmath.templates.shelf:list_templates"
 GET: Final = "crystalmath.templates.shelf:get_template"
@@ -40,7 +41,7 @@ class TemplatesService:
         The user's own.
     """
 
-    def __init__(self, run: RunInWorker, rendering: Rendering, folder: Path) -> None:
+    def __init__(self, run: RunWorker, rendering: Rendering, folder: Path) -> None:
         self._run = run
         self._rendering = rendering
         self._folder = folder

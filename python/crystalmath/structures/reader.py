@@ -6,20 +6,11 @@ the worker pool.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
-from crystalmath.services.ports import StructureData
+from crystalmath.services.ports import RunWorker, StructureData
 from crystalmath.services.structure_in import decode_structure
 from crystalmath.structures.request import check_request
 
 READ_STRUCTURE = "crystalmath.structures.read:read_structure"
-
-
-class RunInWorker(Protocol):
-    """Runs an allow-listed function in a warm worker process and returns its JSON value."""
-
-    def __call__(self, function: str, kwargs: dict[str, Any], deadline_s: float) -> Any:
-        """Raise what the function raises, or ``WorkerDied`` and ``DeadlinePassed``."""
 
 
 class WorkerStructureReader:
@@ -33,7 +24,7 @@ class WorkerStructureReader:
         Seconds that one structure may take.
     """
 
-    def __init__(self, run: RunInWorker, deadline_s: float) -> None:
+    def __init__(self, run: RunWorker, deadline_s: float) -> None:
         self._run = run
         self._deadline_s = deadline_s
 

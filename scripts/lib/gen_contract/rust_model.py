@@ -20,7 +20,8 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 import crystalmath.contract
-from crystalmath.contract.events import NOTIFICATIONS, SUBSCRIBE
+from crystalmath.contract.event_names import SUBSCRIBE
+from crystalmath.contract.events import NOTIFICATIONS
 from crystalmath.contract.rpc import Method
 from crystalmath.domain import states
 from gen_contract.examples import tag_of, wire_name

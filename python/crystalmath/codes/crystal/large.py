@@ -9,7 +9,8 @@ from crystalmath.codes.crystal import foreign
 from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run import places
 from crystalmath.codes.crystal.run.writer import WorkerDecks
-from crystalmath.codes.large import LargeOutputs, RunWorker, answer
+from crystalmath.codes.large import LargeOutputs, answer
+from crystalmath.services.ports import RunWorker
 
 READ: Final = "crystalmath.codes.crystal.large:read"
 """``server.proc`` allows it."""

@@ -8,7 +8,8 @@ from typing import Any, Final
 from crystalmath.codes.espresso import foreign
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.espresso.reading import find_outputs
-from crystalmath.codes.large import LargeOutputs, RunWorker, answer
+from crystalmath.codes.large import LargeOutputs, answer
+from crystalmath.services.ports import RunWorker
 
 READ: Final = "crystalmath.codes.espresso.large:read"
 """``server.proc`` allows it."""

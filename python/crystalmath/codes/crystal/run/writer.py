@@ -5,7 +5,7 @@ Built by ``api`` for the adapter; the daemon itself loads no numerical library f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from crystalmath.codes.crystal.run.prepare import Written
 from crystalmath.codes.options import parse_options
 from crystalmath.contract.d12 import D12Options
 from crystalmath.errors import InputRejected
-from crystalmath.services.ports import StructureData
+from crystalmath.services.ports import RunWorker, StructureData
 
 GENERATE: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
 GENERATE_PROPERTIES: Final = "crystalmath.codes.crystal.generate.properties:generate_properties"
@@ -32,9 +32,7 @@ class WorkerDecks:
         Seconds for one deck.
     """
 
-    def __init__(
-        self, run: Callable[[str, Mapping[str, Any], float], Any], deadline_s: float
-    ) -> None:
+    def __init__(self, run: RunWorker, deadline_s: float) -> None:
         self._run = run
         self._deadline_s = deadline_s
 
