@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 from crystalmath.codes.crystal.cell.declared import Declared, NotDeclared, declared
 from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.deck.records import Deck, Finding
-from crystalmath.codes.crystal.lint.geometry import check_geometry
+from crystalmath.codes.crystal.lint.geometry import check_records
 from crystalmath.codes.crystal.tables.keywords import SAME_CRYSTAL
 from crystalmath.errors import InputRejected
 from crystalmath.structures.checks import check_count
@@ -83,12 +83,7 @@ def _refuse_external(deck: Deck, source: SourceText) -> None:
 
 def _refuse_wrong(deck: Deck, source: SourceText) -> None:
     found = [finding for finding in deck.findings if finding.code in _OF_THE_CRYSTAL]
-    words = {"keyword-unknown", "wrong-section", "outside-optgeom", "two-tasks"}
-    found += [
-        finding
-        for finding in check_geometry(deck)
-        if finding.severity == "error" and finding.code not in words
-    ]
+    found += [finding for finding in check_records(deck.geometry) if finding.severity == "error"]
     if found:
         _refuse(min(found, key=lambda finding: finding.line), source)
 
