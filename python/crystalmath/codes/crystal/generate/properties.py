@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from crystalmath.analysis.mesh import flattened, is_invariant, symmetric_mesh
 from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
-from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.deck.properties import parse_properties
 from crystalmath.codes.crystal.deck.shrink import Shrink
 from crystalmath.codes.crystal.generate.path import DeckPath, deck_path
@@ -59,14 +58,13 @@ def generate_properties(deck: Mapping[str, Any], options: Mapping[str, Any]) -> 
 
 def make_properties(text: str, asked: D3Options) -> dict[str, Any]:
     """Make a deck of properties for the text of a deck; see :func:`generate_properties`."""
-    read = parse_deck(text)
-    if read.geometry.dimension is None:
+    wave = wave_of(text)
+    if not wave.kind:
         raise InputRejected(
             "the deck is none of a wave function: its second record is no dimension",
             hint="give the .d12 that made the wave function",
             field="deck",
         )
-    wave = wave_of(text)
     if not (asked.band or asked.dos or asked.extra):
         raise InvalidParams(
             "nothing is asked for",
