@@ -16,7 +16,6 @@ from crystalmath.codes.crystal.lint.geometry import check_records
 from crystalmath.codes.crystal.tables.keywords import SAME_CRYSTAL
 from crystalmath.errors import InputRejected
 from crystalmath.structures.checks import check_count
-from crystalmath.structures.species import element_of_number
 from crystalmath.structures.structure import Structure
 from crystalmath.structures.text import SourceText
 
@@ -56,15 +55,10 @@ def read_deck(source: SourceText) -> Structure:
 def all_atoms(crystal: Declared) -> Structure:
     """The structure that is declared, whose labels are those of elements."""
     expanded = crystal.expand()
-    symbols = []
-    for number in crystal.elements(expanded).tolist():
-        symbol = element_of_number(number)
-        assert symbol is not None, "the labels of the sites were looked at"
-        symbols.append(symbol)
     return Structure(
         crystal.cell if any(crystal.periodic) else None,
         crystal.periodic,
-        symbols,
+        crystal.symbols(expanded),
         expanded.fractions @ crystal.cell,
         READER,
     )
