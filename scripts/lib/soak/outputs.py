@@ -6,7 +6,6 @@ gigabyte, mostly nothing, is read within bounded memory.
 
 from __future__ import annotations
 
-import os
 import random
 import tempfile
 from pathlib import Path
@@ -17,11 +16,11 @@ from crystalmath.codes.crystal.output.files import load_run
 from crystalmath.codes.crystal.output.verdict import status_of
 from crystalmath.domain.states import REASONS
 from crystalmath.services.ports import CodeAdapter, EndReceipt
+from rig.cases import CASES
 from rig.place import RigError
 from soak.outcome import Outcome, Progress, Say
 
 _END: Final = b"\n EEEEEEEEEE TERMINATION"
-_ROOT: Final = Path(__file__).resolve().parents[3]
 _GOOD: Final = EndReceipt(1, 0, None, "exit", None, 0.0, 1.0)
 GIGABYTE: Final = 1024**3
 _HEAD: Final = b" EEEEEEEEEE STARTING  DATE 01 01 2024 TIME 12:00:00.0\n title\n"
@@ -35,8 +34,7 @@ def folder() -> Path:
     RigError
         They are not there: a checkout need not have them.
     """
-    default = _ROOT.parent / "shared" / "cases"
-    found = Path(os.environ.get("CRYSTALMATH_CASES", default)) / "outputs"
+    found = CASES / "outputs"
     if not any(found.glob("*.out")):
         raise RigError(f"there are no outputs in {found}: CRYSTALMATH_CASES names their folder")
     return found
