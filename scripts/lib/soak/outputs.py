@@ -44,7 +44,8 @@ def run(count: int, seed: int, say: Say, *, size_bytes: int = GIGABYTE) -> Outco
     """Cut every output at so many lines, chosen by the seed; at all of them if it has no more."""
     rng = random.Random(seed)
     paths = sorted(path for path in folder().iterdir() if path.suffix in (".out", ".outp"))
-    cuts = [(path, cut) for path in paths for cut in _cuts(path.read_bytes(), count, rng)]
+    texts = [(path, path.read_bytes()) for path in paths]
+    cuts = [(path, data, cut) for path, data in texts for cut in _cuts(data, count, rng)]
     outcome = Outcome(f"{len(cuts)} pieces of {len(paths)} outputs, {size_bytes / 1e6:.0f} MB read")
     progress = Progress(len(cuts), say)
     adapter = reader()
@@ -52,10 +53,10 @@ def run(count: int, seed: int, say: Say, *, size_bytes: int = GIGABYTE) -> Outco
         job = Path(place) / "job"
         (job / ".cm").mkdir(parents=True)
         (job / "stderr.log").touch()
-        for done, (path, cut) in enumerate(cuts):
+        for done, (path, data, cut) in enumerate(cuts):
             progress.at(done)
             piece = job / "stdout.log"
-            piece.write_bytes(path.read_bytes()[:cut])
+            piece.write_bytes(data[:cut])
             problem = _judged(adapter, job) or _read(adapter, piece)
             if problem is not None:
                 outcome.problems.append(f"{path.name}, first {cut} bytes: {problem}")
