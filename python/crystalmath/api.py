@@ -19,7 +19,7 @@ from crystalmath import __version__
 from crystalmath.codes.command.adapter import CommandAdapter
 from crystalmath.codes.crystal import large as crystal_large
 from crystalmath.codes.crystal.adapter import CrystalAdapter
-from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, WorkerDecks
+from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, LINT, WorkerDecks
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
@@ -105,9 +105,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
-LINTERS: Final[Mapping[str, Linter]] = {
-    "crystal": Linter((".d12", ".d3"), "crystalmath.codes.crystal.lint.lint:lint_source")
-}
+LINTERS: Final[Mapping[str, Linter]] = {"crystal": Linter((".d12", ".d3"), LINT)}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 

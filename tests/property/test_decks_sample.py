@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rig.cases import CASES
 from soak import decks
-from soak.decks.forms import CASES
 from soak.decks.judge import differences
 
 SEED = 20261128

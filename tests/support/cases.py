@@ -1,18 +1,12 @@
-"""The folder of cases with right answers, where it is present.
-
-``CRYSTALMATH_CASES`` overrides where it is looked for.
-"""
+"""A case with its right answer, where the folder of cases is present."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-CASES = Path(
-    os.environ.get("CRYSTALMATH_CASES", Path(__file__).parents[2].parent / "shared" / "cases")
-)
+from rig.cases import CASES
 
 
 def case(path: str) -> Path:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
 from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import WorkerDecks
+from rig import cases
 from support.workers import run_here
 
-CASES: Final = (
-    Path(os.environ.get("CRYSTALMATH_CASES", Path(__file__).parents[3] / "shared" / "cases"))
-    / "outputs"
-)
+CASES: Final = cases.CASES / "outputs"
 """Real outputs with their right answers, which a checkout need not have."""
 
 END: Final = " EEEEEEEEEE TERMINATION  DATE 01 01 2024 TIME 12:00:01.0\n"

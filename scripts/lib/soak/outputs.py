@@ -6,7 +6,6 @@ gigabyte, mostly nothing, is read within bounded memory.
 
 from __future__ import annotations
 
-import os
 import random
 import tempfile
 from pathlib import Path
@@ -17,11 +16,11 @@ from crystalmath.codes.crystal.output.files import load_run
 from crystalmath.codes.crystal.output.verdict import status_of
 from crystalmath.domain.states import REASONS
 from crystalmath.services.ports import CodeAdapter, EndReceipt
+from rig.cases import CASES
 from rig.place import RigError
 from soak.outcome import Outcome, Progress, Say
 
 _END: Final = b"\n EEEEEEEEEE TERMINATION"
-_ROOT: Final = Path(__file__).resolve().parents[3]
 _GOOD: Final = EndReceipt(1, 0, None, "exit", None, 0.0, 1.0)
 GIGABYTE: Final = 1024**3
 _HEAD: Final = b" EEEEEEEEEE STARTING  DATE 01 01 2024 TIME 12:00:00.0\n title\n"
@@ -35,8 +34,7 @@ def folder() -> Path:
     RigError
         They are not there: a checkout need not have them.
     """
-    default = _ROOT.parent / "shared" / "cases"
-    found = Path(os.environ.get("CRYSTALMATH_CASES", default)) / "outputs"
+    found = CASES / "outputs"
     if not any(found.glob("*.out")):
         raise RigError(f"there are no outputs in {found}: CRYSTALMATH_CASES names their folder")
     return found
@@ -46,7 +44,8 @@ def run(count: int, seed: int, say: Say, *, size_bytes: int = GIGABYTE) -> Outco
     """Cut every output at so many lines, chosen by the seed; at all of them if it has no more."""
     rng = random.Random(seed)
     paths = sorted(path for path in folder().iterdir() if path.suffix in (".out", ".outp"))
-    cuts = [(path, cut) for path in paths for cut in _cuts(path.read_bytes(), count, rng)]
+    texts = [(path, path.read_bytes()) for path in paths]
+    cuts = [(path, data, cut) for path, data in texts for cut in _cuts(data, count, rng)]
     outcome = Outcome(f"{len(cuts)} pieces of {len(paths)} outputs, {size_bytes / 1e6:.0f} MB read")
     progress = Progress(len(cuts), say)
     adapter = reader()
@@ -54,10 +53,10 @@ def run(count: int, seed: int, say: Say, *, size_bytes: int = GIGABYTE) -> Outco
         job = Path(place) / "job"
         (job / ".cm").mkdir(parents=True)
         (job / "stderr.log").touch()
-        for done, (path, cut) in enumerate(cuts):
+        for done, (path, data, cut) in enumerate(cuts):
             progress.at(done)
             piece = job / "stdout.log"
-            piece.write_bytes(path.read_bytes()[:cut])
+            piece.write_bytes(data[:cut])
             problem = _judged(adapter, job) or _read(adapter, piece)
             if problem is not None:
                 outcome.problems.append(f"{path.name}, first {cut} bytes: {problem}")

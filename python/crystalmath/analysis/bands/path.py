@@ -9,6 +9,7 @@ calculation takes the structure that comes with the path.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -58,13 +59,7 @@ class BandPath:
     @property
     def title(self) -> str:
         """The path as people write it: ``Γ–X–U | K–Γ–L``."""
-        text, last = "", None
-        for start, end in self.lines:
-            if start != last:
-                text += (" | " if text else "") + shown(start)
-            text += f"–{shown(end)}"
-            last = end
-        return text
+        return joined([(shown(start), shown(end)) for start, end in self.lines], "–", " | ")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +82,17 @@ class SampledPath:
     distances: Floats
     lines: tuple[tuple[int, int], ...]
     ticks: tuple[tuple[int, str], ...]
+
+
+def joined(lines: Sequence[tuple[str, str]], dash: str, gap: str) -> str:
+    """Lines between points as one text: ``dash`` along each line, ``gap`` at each break."""
+    text, last = "", None
+    for start, end in lines:
+        if start != last:
+            text += (gap if text else "") + start
+        text += f"{dash}{end}"
+        last = end
+    return text
 
 
 def shown(label: str) -> str:

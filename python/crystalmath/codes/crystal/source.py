@@ -12,11 +12,10 @@ from typing import Final, NoReturn
 from crystalmath.codes.crystal.cell.declared import Declared, NotDeclared, declared
 from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.deck.records import Deck, Finding
-from crystalmath.codes.crystal.lint.geometry import check_geometry
+from crystalmath.codes.crystal.lint.geometry import check_records
 from crystalmath.codes.crystal.tables.keywords import SAME_CRYSTAL
 from crystalmath.errors import InputRejected
 from crystalmath.structures.checks import check_count
-from crystalmath.structures.species import element_of_number
 from crystalmath.structures.structure import Structure
 from crystalmath.structures.text import SourceText
 
@@ -56,15 +55,10 @@ def read_deck(source: SourceText) -> Structure:
 def all_atoms(crystal: Declared) -> Structure:
     """The structure that is declared, whose labels are those of elements."""
     expanded = crystal.expand()
-    symbols = []
-    for number in crystal.elements(expanded).tolist():
-        symbol = element_of_number(number)
-        assert symbol is not None, "the labels of the sites were looked at"
-        symbols.append(symbol)
     return Structure(
         crystal.cell if any(crystal.periodic) else None,
         crystal.periodic,
-        symbols,
+        crystal.symbols(expanded),
         expanded.fractions @ crystal.cell,
         READER,
     )
@@ -83,12 +77,7 @@ def _refuse_external(deck: Deck, source: SourceText) -> None:
 
 def _refuse_wrong(deck: Deck, source: SourceText) -> None:
     found = [finding for finding in deck.findings if finding.code in _OF_THE_CRYSTAL]
-    words = {"keyword-unknown", "wrong-section", "outside-optgeom", "two-tasks"}
-    found += [
-        finding
-        for finding in check_geometry(deck)
-        if finding.severity == "error" and finding.code not in words
-    ]
+    found += [finding for finding in check_records(deck.geometry) if finding.severity == "error"]
     if found:
         _refuse(min(found, key=lambda finding: finding.line), source)
 

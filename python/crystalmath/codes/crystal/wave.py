@@ -7,9 +7,8 @@ decks, in worker processes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-from crystalmath.codes.crystal.basis.shells import BasisProblem, read_species
+from crystalmath.codes.crystal.basis.shells import ORBITALS, BasisProblem, read_species
 from crystalmath.codes.crystal.cell.declared import PERIODIC, Declared, NotDeclared, declared
 from crystalmath.codes.crystal.cell.mesh import primitive_cell
 from crystalmath.codes.crystal.deck.parse import parse_deck
@@ -17,9 +16,6 @@ from crystalmath.codes.crystal.deck.records import Deck
 from crystalmath.codes.crystal.deck.shrink import Shrink, read_shrink
 from crystalmath.codes.crystal.tables.keywords import SAME_CRYSTAL
 from crystalmath.structures.structure import Floats
-
-ORBITALS: Final = {0: 1, 1: 4, 2: 3, 3: 5, 4: 7, 5: 9}
-"""LAT → atomic orbitals of a shell: S, SP, P, D, F, G."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from crystalmath.structures.structure import Floats, Integers, Structure
 _ATOM_A3: Final = 14.0
 """Å³ that an atom is given."""
 _APART_A: Final = 1.0
+_SAME_A: Final = 1e-4
 _TRIES: Final = 300
 _MANY: Final = 96
 """Operators from which on one general position is enough."""
@@ -69,8 +71,8 @@ def _invariant_cell(rotations: Integers, rng: Generator, *, flat: bool) -> Float
 
 
 def _filled(
-    rotations: Integers, translations: Floats, cell: Floats, place: object, general: int,
-    periodic: tuple[bool, ...],
+    rotations: Integers, translations: Floats, cell: Floats, place: Callable[[], Floats],
+    general: int, periodic: tuple[bool, ...],
 ) -> tuple[Floats, list[str]]:  # fmt: skip
     """Orbits of random places, no two atoms of which are near each other."""
     turns = np.array(periodic)
@@ -79,10 +81,10 @@ def _filled(
     wanted = [*(("Si", False), ("O", False))[:general], ("C", True)]
     for symbol, is_special in wanted:
         for attempt in range(_TRIES):
-            at = np.zeros(3) if is_special and attempt == 0 else place()  # type: ignore[operator]
+            at = np.zeros(3) if is_special and attempt == 0 else place()
             images = rotations @ at + translations
             images -= np.where(turns, np.floor(images + 1e-9), 0.0)
-            images = _different(images, cell, turns)
+            images = different(images, cell, turns, _SAME_A)
             if _nearest(np.vstack([fractions, images]), len(fractions), cell, turns) > _APART_A:
                 fractions = np.vstack([fractions, images])
                 symbols += [symbol] * len(images)
@@ -91,10 +93,17 @@ def _filled(
     return fractions, symbols
 
 
-def _different(images: Floats, cell: Floats, turns: Floats) -> Floats:
+def different(images: Floats, cell: Floats, turns: Floats, within_a: float) -> Floats:
+    """The images without those that are nearer than this (Å) to an earlier one.
+
+    Parameters
+    ----------
+    turns
+        Along which axes the crystal repeats.
+    """
     gap = images[:, None] - images[None]
     gap -= np.where(turns, np.rint(gap), 0.0)
-    near = np.linalg.norm(gap @ cell, axis=2) < 1e-4
+    near = np.linalg.norm(gap @ cell, axis=2) < within_a
     return np.asarray(images[near.argmax(axis=1) == np.arange(len(images))])
 
 

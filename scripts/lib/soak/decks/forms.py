@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Final
 
@@ -13,10 +12,9 @@ from crystalmath.structures.structure import Structure
 from crystalmath.structures.symmetry.crystal import find_symmetry
 from crystalmath.structures.symmetry.dimensionality import dimensionality
 from crystalmath.structures.symmetry.primitive import conventional_structure, primitive_structure
+from rig.cases import CASES
 from soak.decks.crystals import Generator, given_otherwise, proper_rotation
 
-_ROOT: Final = Path(__file__).resolve().parents[4]
-CASES: Final = Path(os.environ.get("CRYSTALMATH_CASES", _ROOT.parent / "shared" / "cases"))
 NOISE_A: Final = 2e-4
 
 

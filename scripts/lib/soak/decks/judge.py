@@ -17,6 +17,7 @@ from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.source import read_deck
 from crystalmath.structures.structure import Floats, Structure
 from crystalmath.structures.text import from_text
+from soak.decks.crystals import different
 
 _SAME_A = 1e-3
 _VOLUME = 1e-3
@@ -66,11 +67,7 @@ def _expanded(
     fractions: list[Floats] = []
     labels: list[int] = []
     for number, site in zip(crystal.numbers, crystal.sites, strict=True):
-        images = rotations @ site + translations
-        gap = images[:, None] - images[None]
-        gap -= np.where(periodic, np.rint(gap), 0.0)
-        near = np.linalg.norm(gap @ crystal.cell, axis=2) < _SAME_A
-        kept = images[near.argmax(axis=1) == np.arange(len(images))]
+        kept = different(rotations @ site + translations, crystal.cell, periodic, _SAME_A)
         fractions.extend(kept)
         labels += [number % 100] * len(kept)
     return np.array(fractions), labels

@@ -13,10 +13,12 @@ from crystalmath.codes.crystal.generate.properties import make_properties
 from crystalmath.contract.d3 import D3Options
 from crystalmath.errors import InputRejected
 from crystalmath.structures.read import read
-from soak.decks.forms import CASES, case_files
+from rig.cases import CASES
+from soak.decks.forms import case_files
 from support.crystals import Make
 
-_FILES: Final[list[Path]] = [path for path, _ in case_files()]
+_REFUSED: Final = dict(case_files())
+_FILES: Final = list(_REFUSED)
 pytestmark = pytest.mark.skipif(not _FILES, reason="no folder of cases (CRYSTALMATH_CASES)")
 _WITHOUT_GROUP: Final = {"26_band_cell": 225, "18_mos2_monolayer": None}
 
@@ -27,14 +29,10 @@ def _expected(path: Path) -> dict[str, Any]:
     return found
 
 
-def _is_refused(path: Path) -> bool:
-    return str(_expected(path).get("result", "")).startswith("refused")
-
-
 @pytest.mark.parametrize("path", _FILES, ids=lambda path: path.stem)
 def test_a_structure_becomes_the_deck_that_is_right(deck: Make, path: Path) -> None:
     expected = _expected(path)
-    if _is_refused(path):
+    if _REFUSED[path]:
         with pytest.raises(InputRejected):
             read(path=str(path))
         return

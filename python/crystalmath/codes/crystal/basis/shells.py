@@ -13,8 +13,10 @@ from typing import Final
 from crystalmath.codes.crystal.deck.records import Record
 from crystalmath.codes.crystal.tables.keywords import CORES
 
-CAPACITY: Final = {0: 2, 1: 8, 2: 6, 3: 10, 4: 14, 5: 18}
-"""LAT → electrons that a shell can hold: S, SP, P, D, F, G."""
+ORBITALS: Final = {0: 1, 1: 4, 2: 3, 3: 5, 4: 7, 5: 9}
+"""LAT → atomic orbitals of a shell: S, SP, P, D, F, G."""
+CAPACITY: Final = {lat: 2 * orbitals for lat, orbitals in ORBITALS.items()}
+"""LAT → electrons that a shell can hold."""
 ANGULAR: Final = {0: "s", 1: "sp", 2: "p", 3: "d", 4: "f", 5: "g"}
 
 

@@ -15,6 +15,7 @@ from crystalmath.codes.crystal.cell.lattice import NOT_PERIODIC_A, cell_from_rec
 from crystalmath.codes.crystal.cell.settings import Setting, layer_setting, space_setting
 from crystalmath.codes.crystal.deck.records import Deck, Geometry, Record
 from crystalmath.codes.crystal.tables import groups
+from crystalmath.structures.species import element_of_number
 from crystalmath.structures.structure import Floats, Integers
 from crystalmath.structures.symmetry.settings import TWO_ORIGINS
 
@@ -67,6 +68,15 @@ class Declared:
     def elements(self, expanded: Expanded) -> Integers:
         """Atomic number of each expanded atom."""
         return np.array([self.numbers[site] % 100 for site in expanded.site], dtype=np.int64)
+
+    def symbols(self, expanded: Expanded) -> list[str]:
+        """Element of each expanded atom; the labels of the sites must be those of elements."""
+        symbols = []
+        for site in expanded.site:
+            symbol = element_of_number(self.numbers[site])
+            assert symbol is not None, "the labels of the sites were looked at"
+            symbols.append(symbol)
+        return symbols
 
 
 def declared(deck: Deck) -> Declared:

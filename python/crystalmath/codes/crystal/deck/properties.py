@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from crystalmath.codes.crystal.deck.parse import records_of
-from crystalmath.codes.crystal.deck.records import Finding, Item, Record, find
+from crystalmath.codes.crystal.deck.records import Finding, Item, Record
 from crystalmath.codes.crystal.tables import properties as known
 from crystalmath.codes.crystal.tables.keywords import DIMENSIONS
 
@@ -47,10 +47,6 @@ class PropertiesDeck:
         if self.end is not None:
             parts.append(self.end)
         return sorted(parts, key=lambda record: record.line)
-
-    def find(self, keyword: str) -> Item | None:
-        """The first word of this name."""
-        return find(self.items, keyword)
 
 
 def render_properties(deck: PropertiesDeck) -> str:

@@ -37,6 +37,21 @@ class Shrink:
         )
         return Shrink((first, second, third), self.isp * factor)
 
+    def numbers(self) -> list[int]:
+        """The three factors and ISP."""
+        return [*self.factors, self.isp]
+
+
+def repeated(size: int, axes: int) -> tuple[int, int, int]:
+    """The factors of the short form: one size along the axes that repeat, the first ones."""
+    first, second, third = (size if axis < axes else 1 for axis in range(3))
+    return first, second, third
+
+
+def with_net(factors: tuple[int, int, int], *, metal: bool) -> Shrink:
+    """A mesh with the net that belongs to it: ISP is IS for insulators, twice IS for metals."""
+    return Shrink(factors, max(factors) * (2 if metal else 1))
+
 
 def read_shrink(records: tuple[Record, ...], axes: int = 3) -> Shrink | None:
     """What the records say, of SHRINK or of NEWK; None where they say nothing that can be used.
@@ -51,8 +66,7 @@ def read_shrink(records: tuple[Record, ...], axes: int = 3) -> Shrink | None:
         return None
     numbers = [value or 0 for value in values]
     if numbers[0] > 0 and numbers[1] > 0:
-        first, second, third = (numbers[0] if axis < axes else 1 for axis in range(3))
-        return Shrink((first, second, third), numbers[1])
+        return Shrink(repeated(numbers[0], axes), numbers[1])
     if numbers[0] == 0 and len(numbers) >= 5 and min(numbers[1:5]) > 0:
         return Shrink((numbers[2], numbers[3], numbers[4]), numbers[1])
     return None

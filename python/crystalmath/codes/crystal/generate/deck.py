@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from crystalmath.codes.crystal.cell.settings import layer_setting, space_setting
+from crystalmath.codes.crystal.deck.shrink import Shrink
 from crystalmath.codes.crystal.generate.check import check_deck
 from crystalmath.codes.crystal.generate.electrons import (
     BasisRecords,
@@ -53,7 +54,7 @@ class _Made:
     placed: Placed
     found: Dimensionality
     basis: BasisRecords
-    mesh: list[int] | None
+    mesh: Shrink | None
     warnings: list[str]
 
 
@@ -236,7 +237,7 @@ def _report(made: _Made, asked: D12Options, multiplicities: tuple[int, ...]) -> 
         "n_atoms": sum(multiplicities),
         "n_atoms_primitive": placed.n_atoms_primitive,
         "basis": made.basis.name,
-        "shrink": made.mesh,
+        "shrink": None if made.mesh is None else made.mesh.numbers(),
         "warnings": made.warnings,
         "verified": True,
     }

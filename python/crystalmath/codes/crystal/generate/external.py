@@ -41,7 +41,8 @@ def external_geometry(placed: Placed) -> str:
     fractions = expanded.fractions @ np.linalg.inv(basis)
     kept = _different(inside(fractions, read.periodic), lattice, read.periodic)
     atoms = inside(fractions, read.periodic)[kept]
-    symbols = _symbols(read.elements(expanded)[kept].tolist())
+    everywhere = read.symbols(expanded)
+    symbols = [everywhere[atom] for atom in kept]
     structure = Structure(lattice, read.periodic, symbols, atoms @ lattice)
     operators = cartesian_operators(read.setting.rotations, read.setting.translations, read.cell)
     if placed.dimension != "CRYSTAL" and len(axes) < 2:
@@ -62,12 +63,6 @@ def external_geometry(placed: Placed) -> str:
             field="structure",
         )
     return gui
-
-
-def _symbols(numbers: list[int]) -> list[str]:
-    from ase.data import chemical_symbols
-
-    return [chemical_symbols[number] for number in numbers]
 
 
 def _different(fractions: Floats, lattice: Floats, periodic: tuple[bool, bool, bool]) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from crystalmath.analysis.bands.path import GAMMA, band_path, in_cell
+from crystalmath.analysis.bands.path import GAMMA, band_path, in_cell, joined
 from crystalmath.codes.crystal.source import all_atoms
 from crystalmath.codes.crystal.wave import Wave
 from crystalmath.errors import InvalidParams
@@ -90,7 +90,7 @@ def deck_path(wave: Wave, wanted: str | None) -> DeckPath:
     return DeckPath(
         iss=iss,
         segments=tuple((*written[start], *written[end]) for start, end in lines),
-        labels=_title(lines),
+        labels=joined(lines, "-", ","),
         points={
             name: (point[0] / iss, point[1] / iss, point[2] / iss)
             for name, point in written.items()
@@ -99,18 +99,8 @@ def deck_path(wave: Wave, wanted: str | None) -> DeckPath:
     )
 
 
-def _title(lines: Lines) -> str:
-    text, last = "", None
-    for start, end in lines:
-        if start != last:
-            text += ("," if text else "") + start
-        text += f"-{end}"
-        last = end
-    return text
-
-
 def _wanted(text: str, special: Mapping[str, np.ndarray]) -> Lines:
-    lines: list[tuple[str, str]] = []
+    lines: Lines = []
     for run in text.split(","):
         names = run.split("-") if "-" in run else re.findall(r"[A-Z][0-9]*", run)
         for name in names:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from crystalmath.analysis.mesh import flattened, is_invariant, symmetric_mesh
 from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
-from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.deck.properties import parse_properties
 from crystalmath.codes.crystal.deck.shrink import Shrink
+from crystalmath.codes.crystal.generate.mesh import asked_mesh
 from crystalmath.codes.crystal.generate.path import DeckPath, deck_path
 from crystalmath.codes.crystal.lint.lint import read_input
 from crystalmath.codes.crystal.lint.properties import lint_properties
@@ -59,14 +58,13 @@ def generate_properties(deck: Mapping[str, Any], options: Mapping[str, Any]) -> 
 
 def make_properties(text: str, asked: D3Options) -> dict[str, Any]:
     """Make a deck of properties for the text of a deck; see :func:`generate_properties`."""
-    read = parse_deck(text)
-    if read.geometry.dimension is None:
+    wave = wave_of(text)
+    if not wave.kind:
         raise InputRejected(
             "the deck is none of a wave function: its second record is no dimension",
             hint="give the .d12 that made the wave function",
             field="deck",
         )
-    wave = wave_of(text)
     if not (asked.band or asked.dos or asked.extra):
         raise InvalidParams(
             "nothing is asked for",
@@ -168,32 +166,9 @@ def _mesh(given: list[int] | None, wave: Wave) -> Shrink:
                 field="options.shrink",
             )
         return wave.shrink.times(_FINER, axes)
-    if len(given) == 2:
-        if given[1] < given[0]:
-            raise InvalidParams(
-                f"ISP {given[1]} is smaller than IS {given[0]}",
-                hint="ISP is IS, or twice IS for a metal",
-                field="options.shrink",
-            )
-        first, second, third = (given[0] if axis < axes else 1 for axis in range(3))
-        return Shrink((first, second, third), given[1])
-    mesh = (given[0], given[1], given[2])
-    if any(factor != 1 for factor in mesh[axes:]):
-        raise InvalidParams(
-            f"only {axes} of the three factors are for axes that repeat; the others are 1",
-            field="options.shrink",
-        )
-    if wave.crystal is not None:
-        rotations = flattened(reciprocal_rotations(wave.crystal.setting), axes)
-        if not is_invariant(mesh, rotations):
-            better = " ".join(map(str, symmetric_mesh(mesh, rotations)))
-            raise InvalidParams(
-                f"the mesh {' '.join(map(str, mesh))} breaks the symmetry of the crystal",
-                hint=f"the next mesh that has it is {better}",
-                field="options.shrink",
-            )
+    rotations = None if wave.crystal is None else reciprocal_rotations(wave.crystal.setting)
     metal = wave.shrink is not None and wave.shrink.isp > max(wave.shrink.factors)
-    return Shrink(mesh, max(mesh) * (2 if metal else 1))
+    return asked_mesh(given, axes, rotations, metal=metal)
 
 
 def _dos_lines(asked: DensityOfStates, wave: Wave) -> list[str]:
@@ -251,8 +226,8 @@ def _report(
         "special_points": {}
         if path is None or path.points is None
         else {name: list(point) for name, point in path.points.items()},
-        "newk": None if mesh is None else [*mesh.factors, mesh.isp],
-        "wave": None if own is None else [*own.factors, own.isp],
+        "newk": None if mesh is None else mesh.numbers(),
+        "wave": None if own is None else own.numbers(),
         "n_atoms_primitive": wave.n_atoms,
         "n_orbitals": wave.n_orbitals,
         "warnings": [*(path.warnings if path is not None else ()), *warnings],

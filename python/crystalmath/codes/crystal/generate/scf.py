@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from crystalmath.analysis.mesh import flattened, is_invariant, mesh_of, symmetric_mesh
+from crystalmath.analysis.mesh import mesh_of
 from crystalmath.codes.crystal.cell.lattice import cell_from_record
 from crystalmath.codes.crystal.cell.mesh import primitive_cell, reciprocal_rotations
 from crystalmath.codes.crystal.cell.settings import Setting, layer_setting, space_setting
-from crystalmath.codes.crystal.deck.shrink import Shrink
+from crystalmath.codes.crystal.deck.shrink import Shrink, with_net
 from crystalmath.codes.crystal.generate.hamiltonian import Hamiltonian
+from crystalmath.codes.crystal.generate.mesh import asked_mesh
 from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.codes.crystal.generate.spins import FIELD as SPINS
 from crystalmath.codes.crystal.generate.spins import SpinLabels
@@ -25,7 +24,7 @@ LOCK_CYCLES = 10
 
 def scf_lines(
     options: D12Options, energy: Hamiltonian, placed: Placed, spins: SpinLabels
-) -> tuple[list[str], list[int] | None]:
+) -> tuple[list[str], Shrink | None]:
     """The records after the Hamiltonian, and the mesh that SHRINK asks for.
 
     Raises
@@ -40,8 +39,7 @@ def scf_lines(
     lines += ["TOLINTEG", " ".join(str(value) for value in tolerances)]
     mesh = shrink(options, placed)
     if mesh is not None:
-        first, second, third, isp = mesh
-        lines += ["SHRINK", *Shrink((first, second, third), isp).lines()]
+        lines += ["SHRINK", *mesh.lines()]
     fine = options.freqcalc is not None or options.elastcon is not None
     toldee = int(options.toldee) if options.toldee is not None else (10 if fine else 8)
     lines += ["TOLDEE", str(toldee), "MAXCYCLE", str(options.maxcycle)]
@@ -59,8 +57,8 @@ def scf_lines(
     return lines, mesh
 
 
-def shrink(options: D12Options, placed: Placed) -> list[int] | None:
-    """Three factors and ISP; None for a molecule.
+def shrink(options: D12Options, placed: Placed) -> Shrink | None:
+    """The mesh; None for a molecule.
 
     Raises
     ------
@@ -84,45 +82,8 @@ def shrink(options: D12Options, placed: Placed) -> list[int] | None:
         cell = primitive_cell(
             cell_from_record(placed.dimension, placed.group, placed.lattice), setting
         )
-        mesh = list(mesh_of(cell, spacing, rotations, axes))
-        return _with_isp(mesh, max(mesh), axes, metal=options.metal)
-    return _asked(options, axes, rotations)
-
-
-def _asked(options: D12Options, axes: int, rotations: np.ndarray) -> list[int]:
-    given = options.shrink or []
-    if len(given) == 2:
-        mesh, isp = [given[0]] * axes + [1] * (3 - axes), given[1]
-        if isp < given[0]:
-            raise InvalidParams(
-                f"ISP {isp} is smaller than IS {given[0]}",
-                hint="ISP is IS, or twice IS for a metal",
-                field="options.shrink",
-            )
-        # with the short form the program itself leaves the axes out that do not repeat
-        return [given[0], given[0], given[0], isp] if axes == 3 else [*mesh, isp]
-    mesh = list(given)
-    if any(factor != 1 for factor in mesh[axes:]):
-        raise InvalidParams(
-            f"only {axes} of the three factors are for axes that repeat; the others are 1",
-            hint=f"give {' '.join(map(str, [*mesh[:axes], *[1] * (3 - axes)]))}",
-            field="options.shrink",
-        )
-    rotations = flattened(rotations, axes)
-    if not is_invariant(mesh, rotations):
-        better = symmetric_mesh(mesh, rotations)
-        raise InvalidParams(
-            f"the mesh {mesh[0]} {mesh[1]} {mesh[2]} breaks the symmetry of the crystal",
-            hint=f"the next mesh that has it is {better[0]} {better[1]} {better[2]}",
-            field="options.shrink",
-        )
-    return _with_isp(mesh, max(mesh), axes, metal=options.metal)
-
-
-def _with_isp(mesh: list[int], largest: int, axes: int, *, metal: bool) -> list[int]:
-    if axes < 3:
-        mesh = [*mesh[:axes], *[1] * (3 - axes)]
-    return [*mesh, 2 * largest if metal else largest]
+        return with_net(mesh_of(cell, spacing, rotations, axes), metal=options.metal)
+    return asked_mesh(options.shrink, axes, rotations, metal=options.metal)
 
 
 def _setting(placed: Placed) -> Setting:

@@ -18,9 +18,13 @@ _MOST_COMPARED = 2000
 _OUTSIDE = 2.0
 
 
-def check_geometry(deck: Deck) -> list[Finding]:
+def check_geometry(geometry: Geometry) -> list[Finding]:
     """Look at the records up to the list of sites, and at the keywords."""
-    geometry = deck.geometry
+    return check_records(geometry) + _keywords(geometry)
+
+
+def check_records(geometry: Geometry) -> list[Finding]:
+    """Look at the records that say the crystal: flags, group, lattice, sites."""
     found: list[Finding] = []
     if geometry.kind == "CRYSTAL":
         found += _flags(geometry)
@@ -31,8 +35,7 @@ def check_geometry(deck: Deck) -> list[Finding]:
             error(geometry.count, "sites-count", "NATR is not a whole number",
                   "is there a second lattice record? It is read as the number of sites")
         )  # fmt: skip
-    found += _sites(geometry)
-    return found + _keywords(geometry)
+    return found + _sites(geometry)
 
 
 def _flags(geometry: Geometry) -> list[Finding]:

@@ -97,7 +97,7 @@ def read_input(path: str, field: str = "path") -> str:
 def lint_deck(text: str) -> list[Finding]:
     """Find what is wrong with a deck, in the order of its lines."""
     deck = parse_deck(text.replace("\r", " ").replace("\t", " "))
-    found = [*check_text(text), *check_title(deck), *deck.findings, *check_geometry(deck)]
+    found = [*check_text(text), *check_title(deck), *deck.findings, *check_geometry(deck.geometry)]
     crystal, expanded = _crystal(deck)
     if crystal is not None and expanded is not None and not _has_errors(found):
         found += check_atoms(deck, crystal, expanded)

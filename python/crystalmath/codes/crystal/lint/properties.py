@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from crystalmath.analysis.mesh import breaking_rotation, flattened, symmetric_mesh
-from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
 from crystalmath.codes.crystal.deck.properties import PropertiesDeck, parse_properties
 from crystalmath.codes.crystal.deck.records import Finding, Item, Record
 from crystalmath.codes.crystal.deck.shrink import read_shrink
 from crystalmath.codes.crystal.lint.findings import bad_numbers, error, unknown_words, warning
+from crystalmath.codes.crystal.lint.mesh import breaks_symmetry, outside_axes, small_net
 from crystalmath.codes.crystal.lint.states import check_band, check_doss
 from crystalmath.codes.crystal.lint.text import check_text
 from crystalmath.codes.crystal.tables import properties as known
@@ -89,11 +88,7 @@ def _newk(item: Item, wave: Wave | None) -> list[Finding]:
             warning(last, "newk-fermi", "with 0 the Fermi energy is not calculated anew",
                     "write 1 0")
         )  # fmt: skip
-    if mesh.isp < max(mesh.factors):
-        found.append(
-            warning(item.data[0], "newk", f"ISP {mesh.isp} is smaller than IS {max(mesh.factors)}",
-                    "ISP is IS for insulators, twice IS for metals", 1)
-        )  # fmt: skip
+    found += small_net(item.data[0], "newk", mesh.factors, mesh.isp)
     return found + _against(item, mesh.factors, wave, is_long=length == 5)
 
 
@@ -105,22 +100,12 @@ def _against(
         return []
     found: list[Finding] = []
     record: Record = item.data[1] if is_long and len(item.data) > 1 else item.data[0]
-    if is_long and any(size != 1 for size in factors[wave.axes :]):
-        right = " ".join(map(str, [*factors[: wave.axes], *[1] * (3 - wave.axes)]))
-        found.append(
-            error(record, "newk", f"{wave.kind} repeats along {wave.axes} axes; the other factors "
-                  "are 1", f"write {right}", wave.axes)
-        )  # fmt: skip
-        return found
-    if is_long and wave.crystal is not None:
-        rotations = flattened(reciprocal_rotations(wave.crystal.setting), wave.axes)
-        if breaking_rotation(factors, rotations) is not None:
-            better = symmetric_mesh(factors, rotations)
-            found.append(
-                error(record, "newk-symmetry",
-                      f"the mesh {' '.join(map(str, factors))} breaks the symmetry of group "
-                      f"{wave.crystal.group}", f"write {' '.join(map(str, better))}")
-            )  # fmt: skip
+    if is_long:
+        outside = outside_axes(record, "newk", factors, wave.kind, wave.axes)
+        if outside:
+            return outside
+        if wave.crystal is not None:
+            found += breaks_symmetry(record, "newk", factors, wave.crystal)
     own = wave.shrink
     if own is not None and any(
         size < least for size, least in zip(factors[: wave.axes], own.factors, strict=False)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from crystalmath.analysis.mesh import breaking_rotation, flattened, symmetric_mesh
 from crystalmath.codes.crystal.cell.declared import Declared
-from crystalmath.codes.crystal.cell.mesh import reciprocal_rotations
 from crystalmath.codes.crystal.deck.records import Deck, Finding, Item
 from crystalmath.codes.crystal.lint.findings import bad_numbers, error, unknown_words, warning
 from crystalmath.codes.crystal.lint.geometry import outside_optgeom
+from crystalmath.codes.crystal.lint.mesh import breaks_symmetry, outside_axes, small_net
 from crystalmath.codes.crystal.tables import keywords as known
 
 COUNTS: Final = {"TOLINTEG": 5, "TOLDEE": 1, "MAXCYCLE": 1, "FMIXING": 1, "SMEAR": 1, "LEVSHIFT": 2,
@@ -133,37 +132,12 @@ def _shrink_record(item: Item, crystal: Declared | None) -> list[Finding]:
     else:
         return [error(item.data[0], "shrink", "SHRINK is IS ISP, or 0 ISP and three factors",
                       "write IS ISP, like 8 8")]  # fmt: skip
-    found = []
-    if isp < max(mesh):
-        found.append(
-            warning(item.data[0], "shrink", f"ISP {isp} is smaller than IS {max(mesh)}",
-                    "ISP is IS for insulators, twice IS for metals", 1)
-        )  # fmt: skip
-    return found + _mesh(item, mesh, crystal, anisotropic=numbers[0] == 0)
-
-
-def _mesh(
-    item: Item, mesh: list[int], crystal: Declared | None, *, anisotropic: bool
-) -> list[Finding]:
-    if crystal is None or not anisotropic:
-        return []
-    axes = sum(crystal.periodic)
-    record = item.data[-1]
-    if any(factor != 1 for factor in mesh[axes:]):
-        right = " ".join(map(str, [*mesh[:axes], *[1] * (3 - axes)]))
-        return [
-            error(record, "shrink", f"{crystal.dimension} repeats along {axes} axes; the other "
-                  "factors are 1", f"write {right}", axes)
-        ]  # fmt: skip
-    rotations = flattened(reciprocal_rotations(crystal.setting), axes)
-    if breaking_rotation(mesh, rotations) is None:
-        return []
-    better = symmetric_mesh(mesh, rotations)
-    return [
-        error(record, "shrink-symmetry",
-              f"the mesh {' '.join(map(str, mesh))} breaks the symmetry of group {crystal.group}",
-              f"write {' '.join(map(str, better))}")
-    ]  # fmt: skip
+    found = small_net(item.data[0], "shrink", mesh, isp)
+    if crystal is None or numbers[0] != 0:
+        return found
+    record, axes = item.data[-1], sum(crystal.periodic)
+    outside = outside_axes(record, "shrink", mesh, crystal.dimension, axes)
+    return found + (outside or breaks_symmetry(record, "shrink", mesh, crystal))
 
 
 def _smearing(deck: Deck) -> list[Finding]:

@@ -16,7 +16,7 @@ BY_ENERGY: Final = (-1, -1)
 
 
 def _head(item: Item, records: tuple[Record, ...], names: str) -> tuple[list[int], list[Finding]]:
-    count = known.SIZES[item.keyword]
+    count = len(names.split())
     if not records:
         return [], [error(item.record, "record-missing", f"{item.keyword} has no data",
                           f"write {names}")]  # fmt: skip
@@ -41,7 +41,7 @@ def check_band(item: Item, wave: Wave | None) -> list[Finding]:
     count, unit, points, first, last = head[:5]
     if count < 1 or unit < 1 or points < 2:
         return [
-            error(record, "band", "NSEG and ISS are 1 or more, NSUB 2 or more", f"{_BAND_HEAD}")
+            error(record, "band", "NSEG and ISS are 1 or more, NSUB 2 or more", _BAND_HEAD)
         ]  # fmt: skip
     found += _bands(record, first, last, wave)
     if len(segments) != count:

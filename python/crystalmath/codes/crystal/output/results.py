@@ -60,12 +60,20 @@ def final_energy(run: Run, kind: str) -> float | None:
     """
     if kind == "eos":
         return None
-    if run.opt_ended is not None or kind == "optimisation":
+    if _moves(run, kind):
         return run.opt_energy if run.opt_ended else None
     scf = reference_scf(run, kind)
     if scf is None or not scf.converged:
         return None
     return scf.energy if scf.corrected is None else scf.corrected
+
+
+def _moves(run: Run, kind: str) -> bool:
+    """Whether the results belong to the last geometry.
+
+    Of a scan of volumes that is the one of the last volume, which nobody asked for.
+    """
+    return kind == "optimisation" or (run.opt_ended is not None and kind != "eos")
 
 
 def reference_scf(run: Run, kind: str) -> Scf | None:
@@ -222,7 +230,7 @@ def _states(run: Run, scf: Scf | None, kind: str, status: str) -> dict[str, Any]
         document["fermi_ev"] = scf.fermi * HARTREE_EV
     if status != "completed" or kind == "eos":
         return document
-    moved = kind == "optimisation" or run.opt_ended is not None
+    moved = _moves(run, kind)
     gaps = run.opt_gaps if moved else scf.gaps
     gap = _gap(gaps, kind)
     if moved and "" in scf.gaps:
@@ -265,10 +273,9 @@ def _geometries(run: Run, kind: str, status: str) -> dict[str, Any]:
         document["geometry"] = known(geometry_document(first, dimensionality, run.n_operators))
         document["n_atoms"] = first.n_atoms
         document["formula"] = formula_of(first)
-    # Of a scan of volumes the last geometry is that of the last volume, which nobody asked for.
-    moved = kind == "optimisation" or (run.opt_ended is not None and kind != "eos")
     if last is None:
         return document
+    moved = _moves(run, kind)
     if moved:
         name = "final_geometry" if run.opt_ended else "last_geometry"
         if last.shortest is None and run.points and run.points[-1].geometry is not None:

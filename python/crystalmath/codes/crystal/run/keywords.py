@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from crystalmath.codes.crystal.deck.parse import parse_deck
-from crystalmath.codes.crystal.deck.properties import parse_properties
-from crystalmath.codes.crystal.deck.records import Deck, Item, Record
+from crystalmath.codes.crystal.deck.properties import PropertiesDeck
+from crystalmath.codes.crystal.deck.records import Deck, Item
 from crystalmath.codes.crystal.run.staging import NEEDS, RESTARTED
 
 _TASKS: Final = {
@@ -20,23 +19,22 @@ _TASKS: Final = {
 _PROPERTIES: Final = "properties"
 
 
-def task_of(text: str, *, properties: bool) -> str:
+def task_of(deck: Deck | PropertiesDeck) -> str:
     """What a deck asks for, one of the adapter's tasks."""
-    if properties:
+    if isinstance(deck, PropertiesDeck):
         return _PROPERTIES
-    items = parse_deck(text).geometry.items
+    items = deck.geometry.items
     return next((_TASKS[item.keyword] for item in items if item.keyword in _TASKS), "scf")
 
 
-def needed(text: str, *, properties: bool) -> dict[str, str]:
+def needed(deck: Deck | PropertiesDeck) -> dict[str, str]:
     """The endings of the files without which the program stops → the keyword that asks for them."""
     found: dict[str, str] = {}
-    if properties:
-        words = [word for item in parse_properties(text).items for word in _words(item)]
+    if isinstance(deck, PropertiesDeck):
+        words = [word for item in deck.items for word in _words(item)]
         if "RDFMWF" not in words:
             found[".f9"] = _PROPERTIES
         return _asked_by(words, found)
-    deck = parse_deck(text)
     items = (*deck.geometry.items, *deck.basis.items, *deck.scf)
     for block in deck.geometry.items:
         if block.keyword in RESTARTED and block.find("RESTART") is not None:
@@ -60,15 +58,9 @@ def _words(item: Item) -> Iterator[str]:
         yield from _words(child)
 
 
-def problem_of(text: str, *, properties: bool) -> tuple[str, str] | None:
+def problem_of(deck: Deck | PropertiesDeck) -> tuple[str, str] | None:
     """Why the program would certainly stop at once, and what to do; None where it may run."""
-    if properties:
-        lines: list[Record] = parse_properties(text).records()
-        deck: Deck | None = None
-    else:
-        deck = parse_deck(text)
-        lines = deck.records()
-    written = [record for record in lines if not record.is_blank]
+    written = [record for record in deck.records() if not record.is_blank]
     if not written:
         return "is empty", "give the deck's text"
     if not written[-1].is_end:
@@ -77,7 +69,7 @@ def problem_of(text: str, *, properties: bool) -> tuple[str, str] | None:
             f"does not end with END but with {last[:40]!r}",
             "the last line of a deck is END; is it cut off?",
         )
-    wrong = [] if deck is None else [f for f in deck.findings if f.code == "dimension-missing"]
+    wrong = [finding for finding in deck.findings if finding.code == "dimension-missing"]
     if wrong:
         return (
             f"is wrong in line {wrong[0].line}: {wrong[0].message}",

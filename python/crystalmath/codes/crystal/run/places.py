@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
+from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.codes.crystal.output.files import load_run, sniff
 from crystalmath.codes.crystal.output.run import Run
 from crystalmath.codes.crystal.run.keywords import task_of
@@ -37,7 +38,7 @@ def load_with_deck(output: Path) -> Run:
     """What an output holds, with what its deck asks for where the output need not tell."""
     run = load_run(output)
     head, _ = read_head(output.with_suffix(WAVE_DECK), _DECK_BYTES)
-    run.eos_asked = task_of(head.decode("latin-1"), properties=False) == "eos"
+    run.eos_asked = task_of(parse_deck(head.decode("latin-1"))) == "eos"
     return run
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, Protocol
 
+from crystalmath.codes.crystal.deck.parse import parse_deck
+from crystalmath.codes.crystal.deck.properties import parse_properties
 from crystalmath.codes.crystal.options import CrystalOptions
 from crystalmath.codes.crystal.run import auxiliary, program, script
 from crystalmath.codes.crystal.run.keywords import needed, problem_of, task_of
@@ -74,16 +76,14 @@ def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     text, warnings = read_deck(given, crlf=CRLF)
     deck = given.file.path
     is_properties = deck.lower().endswith(PROPERTIES_DECK)
-    problem = problem_of(text, properties=is_properties)
+    read = parse_properties(text) if is_properties else parse_deck(text)
+    problem = problem_of(read)
     if problem is not None:
         raise InvalidParams(f"{deck} {problem[0]}", hint=problem[1], field=given.field)
-    doubts = _linted(text, writer) if request.structure is None else []
-    task = task_of(text, properties=is_properties)
+    task = task_of(read)
     _check_task(request.task, task)
     stem = PurePosixPath(deck).with_suffix("").as_posix()
-    staged, others = auxiliary.collect(
-        files, given, options.auxiliary, needed(text, properties=is_properties), stem
-    )
+    staged, others = auxiliary.collect(files, given, options.auxiliary, needed(read), stem)
     _refuse_reserved(files)
     chosen = program.choose(options.executable, request, properties=is_properties)
     plan = script.Plan(
@@ -98,6 +98,7 @@ def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     )
     run = InputFile(script.NAME, content=script.render(plan), executable=True)
     variables = {} if request.remote else environment(chosen.ntasks)
+    doubts = _linted(text, writer) if request.structure is None else []
     return Prepared(
         task=task,
         argv=("/bin/sh", script.NAME),

@@ -11,19 +11,18 @@ from typing import Final
 DIMENSIONS: Final = ("CRYSTAL", "SLAB", "POLYMER", "MOLECULE", "EXTERNAL", "HELIX", "DLVINPUT")
 """What the second record can be. The last two are read, not judged."""
 
-BLOCKS: Final = frozenset(
-    {
-        "OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS", "PREOPTGEOM", "INTCPHF",
-        "IRSPEC", "RAMSPEC", "DFT", "DFTD3", "GCP", "PRINTOUT", "ANHARM", "QHA", "INTCPKS",
-        "ELAPIEZO", "PIEZOCON",
-    }
-)  # fmt: skip
-"""Keywords that open a block with an END of its own."""
-
 TASKS: Final = frozenset(
     {"OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS", "ELAPIEZO", "PIEZOCON"}
 )
 """What a deck computes beyond a single point; stands in the geometry section."""
+
+BLOCKS: Final = TASKS | frozenset(
+    {
+        "PREOPTGEOM", "INTCPHF", "IRSPEC", "RAMSPEC", "DFT", "DFTD3", "GCP", "PRINTOUT", "ANHARM",
+        "QHA", "INTCPKS",
+    }
+)  # fmt: skip
+"""Keywords that open a block with an END of its own."""
 
 NO_DATA: Final = frozenset(
     {
@@ -35,16 +34,15 @@ NO_DATA: Final = frozenset(
 )  # fmt: skip
 """Geometry keywords without a data record: a number behind one belongs to something else."""
 
-GEOMETRY: Final = NO_DATA | frozenset(
+GEOMETRY: Final = NO_DATA | TASKS | frozenset(
     {
         "ATOMBSSE", "ATOMDISP", "ATOMINSE", "ATOMREMO", "ATOMROT", "ATOMSUBS", "CLUSTER",
         "CLUSTSIZE", "ELASTIC", "FIELD", "FIELDCON", "HYDROSUB", "MODISYMM", "MOLEBSSE",
         "MOLECULE", "MOLEXP", "MOLSPLIT", "NANOTUBE", "SWCNT", "NEIGHBOR", "NEIGHPRT", "PRINTCHG",
         "RAYCOV", "ROTCRY", "SCELPHONO", "SUPERCEL", "SUPERCELL", "SCELCONF", "SUPERCON",
         "SETINF", "SETPRINT", "SLAB", "SLABCUT", "SLABINFO", "USESAED", "WULFF", "GRIMME",
-        "OPTGEOM", "FREQCALC", "ELASTCON", "EOS", "CPHF", "CPKS", "ANHARM", "QHA", "PRINTOUT",
-        "CONFCNT", "CONFRAND", "PARAMPRT", "DIFFRAC", "SCANATOM", "XYZPRT", "BASISSET",
-        "FRAGMENT", "HIRSHBLK", "MEASURE", "CELLDISP", "ELAPIEZO", "PIEZOCON",
+        "ANHARM", "QHA", "PRINTOUT", "CONFCNT", "CONFRAND", "PARAMPRT", "DIFFRAC", "SCANATOM",
+        "XYZPRT", "BASISSET", "FRAGMENT", "HIRSHBLK", "MEASURE", "CELLDISP",
     }
 )  # fmt: skip
 

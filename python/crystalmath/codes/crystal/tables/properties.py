@@ -42,7 +42,5 @@ WORDS: Final = BLOCKS | TITLED | NO_DATA | frozenset(
 NEED_NEWK: Final = frozenset({"DOSS", "PDIB", "COOP", "COHP"})
 """Words that use the eigenvectors which NEWK calculates."""
 
-SIZES: Final = {"BAND": 7, "DOSS": 7}
-"""Whole numbers of the first data record."""
 MAX_PROJECTIONS: Final = 15
 MAX_POLYNOMIALS: Final = 25
