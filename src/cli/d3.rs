@@ -83,12 +83,6 @@ fn generate(session: &Session, args: &Args) -> Outcome {
     match &args.output {
         None => session.print(&raw, || made.d3.trim_end().to_owned())?,
         Some(path) => {
-            if path.exists() && !args.force {
-                return Err(Failure::usage(
-                    format!("{} is there already", path.display()),
-                    "give another name, or --force to replace it",
-                ));
-            }
             write(path, &made.d3, args.force)?;
             session.print(&raw, || {
                 format!("{}: {}", path.display(), summary(&made.report))
