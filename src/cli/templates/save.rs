@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::list::{self, Which};
-use super::values::{key_text, values};
+use super::values::values;
 use crate::cli::output::{Failure, Outcome};
+use crate::cli::params::key_text;
 use crate::cli::session::{self, Session};
 use crate::cli::wording::{Commands, speak_of};
 use crate::rpc::types::{SaveTemplateParams, calls};
