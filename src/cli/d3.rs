@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, finite};
-use super::session::{self, Session};
-use super::wording::{Commands, speak_of};
+use super::session::Session;
+use super::wording::Commands;
 use super::writing::write;
 use crate::rpc::fit;
 use crate::rpc::types::{D3Report, D3Result, Reply};
@@ -89,12 +89,7 @@ fn generate(session: &Session, args: &Args) -> Outcome {
             })?;
         }
     }
-    if !session.json() {
-        for warning in &made.report.warnings {
-            let said = speak_of(Commands::Properties, warning, None);
-            session::note(&format!("warning: {said}"));
-        }
-    }
+    session.warn(Commands::Properties, &made.report.warnings);
     Ok(0)
 }
 

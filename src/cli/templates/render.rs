@@ -6,8 +6,8 @@ use super::list::{self, Which};
 use super::values::values;
 use crate::cli::output::{self, Failure, Outcome};
 use crate::cli::params::key_text;
-use crate::cli::session::{self, Session};
-use crate::cli::wording::{Commands, speak_of};
+use crate::cli::session::Session;
+use crate::cli::wording::Commands;
 use crate::cli::writing;
 use crate::rpc::types::{RenderParams, RenderResult, RenderedFile, RenderedFindingSeverity, calls};
 
@@ -58,12 +58,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
             })?;
         }
     }
-    if !session.json() {
-        for warning in &made.warnings {
-            let said = speak_of(Commands::Templates, warning, None);
-            session::note(&format!("warning: {said}"));
-        }
-    }
+    session.warn(Commands::Templates, &made.warnings);
     Ok(u8::from(is_wrong(made)))
 }
 
