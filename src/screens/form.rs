@@ -127,7 +127,7 @@ impl Form {
             let name = &field.spec.name;
             match schema::value(&field.spec.kind, field.input.text()) {
                 Ok(None) => {}
-                Ok(Some(value)) => put(&mut values, name, value),
+                Ok(Some(value)) => schema::put(&mut values, name, value),
                 Err(reason) => {
                     faults.insert(name.clone(), reason);
                 }
@@ -328,18 +328,6 @@ impl Field {
             Kind::Yes | Kind::Part => Some(vec!["no".into(), "yes".into()]),
             _ => None,
         }
-    }
-}
-
-/// Put a value where its dotted name says.
-fn put(values: &mut Map<String, Value>, name: &str, value: Value) {
-    let Some((above, rest)) = name.split_once('.') else {
-        values.insert(name.to_owned(), value);
-        return;
-    };
-    let inner = values.entry(above).or_insert_with(|| Map::new().into());
-    if let Value::Object(inner) = inner {
-        put(inner, rest, value);
     }
 }
 

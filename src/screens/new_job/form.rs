@@ -250,7 +250,7 @@ impl Form {
                 }
             };
             if let Some(path) = field.key.strip_prefix("inputs.") {
-                options::put(&mut inputs, path, value);
+                schema::put(&mut inputs, path, value);
             } else if let Some(name) = field.key.strip_prefix("resources.") {
                 resources.insert(name.to_owned(), value);
             } else if field.key != FILES && field.key != NAME {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::rpc::types::CodeInfo;
 use crate::screens::units;
 use crate::screens::wording::speak;
-pub use written::{quoted, text_of, value, words};
+pub use written::{put, quoted, text_of, value, words};
 
 /// Where references of a schema lead to.
 const DEFINITIONS: [&str; 2] = ["#/$defs/", "#/components/schemas/"];
