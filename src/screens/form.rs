@@ -218,19 +218,10 @@ impl Form {
         let Some(field) = self.field_mut() else {
             return Done::Moved;
         };
-        let Some(words) = field.choices() else {
+        let Some(word) = field.spec.turned(field.input.text(), by) else {
             return Done::Moved;
         };
-        let at = words.iter().position(|word| word == field.text());
-        let count = words.len().cast_signed().max(1);
-        let to = match at {
-            Some(at) => (at.cast_signed() + by).rem_euclid(count),
-            None if by < 0 => count - 1,
-            None => 0,
-        };
-        if let Some(word) = words.get(to.cast_unsigned()) {
-            field.input = TextLine::of(word);
-        }
+        field.input = TextLine::of(&word);
         self.changed()
     }
 
@@ -319,15 +310,6 @@ impl Field {
     fn text(&self) -> &str {
         let written = Some(self.input.text()).filter(|text| !text.is_empty());
         written.or(self.spec.default.as_deref()).unwrap_or_default()
-    }
-
-    /// The words of a field that is chosen.
-    fn choices(&self) -> Option<Vec<String>> {
-        match &self.spec.kind {
-            Kind::Choice(words) => Some(words.clone()),
-            Kind::Yes | Kind::Part => Some(vec!["no".into(), "yes".into()]),
-            _ => None,
-        }
     }
 }
 

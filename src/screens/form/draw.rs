@@ -101,7 +101,7 @@ impl Form {
             value,
             role,
             unit: &spec.unit,
-            chosen: field.choices().is_some(),
+            chosen: spec.kind.is_chosen(),
             input: (here && self.editing.is_some()).then_some(&field.input),
         }
     }
