@@ -77,6 +77,11 @@ impl Form {
         self.fields.is_empty()
     }
 
+    /// Its parameters.
+    pub fn specs(&self) -> impl Iterator<Item = &Spec> {
+        self.fields.iter().map(|field| &field.spec)
+    }
+
     /// Whether keys are text now.
     #[must_use]
     pub const fn is_written_in(&self) -> bool {
