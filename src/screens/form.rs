@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::new_job::schema::{self, Kind, Spec};
 use super::wording::speak;
-use super::{Choice, Cx, Picker};
+use super::{Choice, Cx, Picker, answers};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::{Action, Edit};
@@ -153,13 +153,8 @@ impl Form {
             self.whole = Some(error_text(error));
             return;
         };
-        let one = [serde_json::json!({"field": data["field"], "message": message})];
-        let listed = data["fields"].as_array().filter(|all| !all.is_empty());
-        let all: &[Value] = listed.map_or(&one, Vec::as_slice);
         let hint = error.hint().as_deref().map(speak);
-        for fault in all {
-            let path = fault["field"].as_str().unwrap_or_default();
-            let words = fault["message"].as_str().unwrap_or(message);
+        for (path, words) in answers::faults(data, message) {
             // The field says its own name already.
             let words = words.strip_prefix(path).map_or(words, |rest| {
                 rest.trim_start_matches(": ").trim_start_matches(' ')
