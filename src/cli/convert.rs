@@ -1,11 +1,11 @@
 //! `crystalmath convert`: a structure in another format. A file that is there is not overwritten
 //! unasked.
 
-use super::params::finite;
 use std::path::{Path, PathBuf};
 
 use super::inspect::structure_in;
 use super::output::{self, Failure, Outcome};
+use super::params::finite;
 use super::results::field;
 use super::session::Session;
 use super::wording::Commands;

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, finite};
-use super::session::{self, Session};
-use super::wording::{Commands, speak_of};
+use super::session::Session;
+use super::wording::Commands;
 use super::writing;
 use crate::rpc::fit;
 use crate::rpc::types::{D12Report, D12Result, Reply};
@@ -153,9 +153,7 @@ fn generate(session: &Session, args: &Args) -> Outcome {
             ));
         }
         session.print(&raw, || made.d12.trim_end().to_owned())?;
-        if !session.json() {
-            tell(&made.report);
-        }
+        session.warn(Commands::Decks, &made.report.warnings);
         return Ok(0);
     };
     let beside = made.gui.as_ref().map(|_| path.with_extension("gui"));
@@ -166,9 +164,7 @@ fn generate(session: &Session, args: &Args) -> Outcome {
         writing::write(beside, gui, args.force)?;
     }
     session.print(&raw, || summary(&made.report, path, beside.as_deref()))?;
-    if !session.json() {
-        tell(&made.report);
-    }
+    session.warn(Commands::Decks, &made.report.warnings);
     Ok(0)
 }
 
@@ -199,15 +195,6 @@ fn summary(report: &D12Report, path: &Path, beside: Option<&Path>) -> String {
         report.n_atoms,
         report.basis
     )
-}
-
-fn tell(report: &D12Report) {
-    for warning in &report.warnings {
-        session::note(&format!(
-            "warning: {}",
-            speak_of(Commands::Decks, warning, None)
-        ));
-    }
 }
 
 impl How {

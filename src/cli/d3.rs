@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, finite};
-use super::session::{self, Session};
-use super::wording::{Commands, speak_of};
+use super::session::Session;
+use super::wording::Commands;
 use super::writing::write;
 use crate::rpc::fit;
 use crate::rpc::types::{D3Report, D3Result, Reply};
@@ -83,24 +83,13 @@ fn generate(session: &Session, args: &Args) -> Outcome {
     match &args.output {
         None => session.print(&raw, || made.d3.trim_end().to_owned())?,
         Some(path) => {
-            if path.exists() && !args.force {
-                return Err(Failure::usage(
-                    format!("{} is there already", path.display()),
-                    "give another name, or --force to replace it",
-                ));
-            }
             write(path, &made.d3, args.force)?;
             session.print(&raw, || {
                 format!("{}: {}", path.display(), summary(&made.report))
             })?;
         }
     }
-    if !session.json() {
-        for warning in &made.report.warnings {
-            let said = speak_of(Commands::Properties, warning, None);
-            session::note(&format!("warning: {said}"));
-        }
-    }
+    session.warn(Commands::Properties, &made.report.warnings);
     Ok(0)
 }
 

@@ -1,10 +1,9 @@
 //! `crystalmath inspect`: what a structure is, without a job.
 
-use super::params::finite;
 use std::path::{Path, PathBuf};
 
 use super::output::{Failure, Outcome};
-use super::params;
+use super::params::{self, finite};
 use super::results::field;
 use super::session::Session;
 use super::wording::Commands;

@@ -8,18 +8,27 @@ use super::output::Failure;
 
 pub use crate::submission::{client_token, own_context};
 
+/// `key=value`, the value as it was typed.
+///
+/// # Errors
+/// There is no `=`, or nothing before it.
+pub fn key_text(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.to_owned()))
+        }
+        _ => Err("write it as KEY=VALUE".into()),
+    }
+}
+
 /// `key=value`, the value read as JSON where it is JSON.
 ///
 /// # Errors
 /// There is no `=`, or nothing before it.
 pub fn key_value(text: &str) -> Result<(String, Value), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => {
-            let read = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()));
-            Ok((key.trim().to_owned(), read))
-        }
-        _ => Err("write it as KEY=VALUE".into()),
-    }
+    let (key, value) = key_text(text)?;
+    let read = serde_json::from_str(&value).unwrap_or(Value::String(value));
+    Ok((key, read))
 }
 
 /// The path of a file as the daemon can use it, which has another current directory.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Globals;
 use super::output::{self, Failure};
+use super::wording::{Commands, speak_of};
 use crate::error::{IpcError, Result};
 use crate::ipc::{IpcClient, Options};
 use crate::rpc::SCHEMA_SHA256;
@@ -127,6 +128,17 @@ impl Session {
             Ok(())
         } else {
             output::line(&text)
+        }
+    }
+
+    /// Say the daemon's warnings beside the output, in the words of these commands; not with
+    /// `--json`, whose document has them.
+    pub fn warn(&self, commands: Commands, warnings: &[String]) {
+        if self.globals.json {
+            return;
+        }
+        for warning in warnings {
+            note(&format!("warning: {}", speak_of(commands, warning, None)));
         }
     }
 

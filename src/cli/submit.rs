@@ -7,10 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::engines::{Agreement, install};
 use super::output::{Failure, Outcome};
-use super::params::{self, Given, ResourceArgs, key_value};
+use super::params::{self, Given, ResourceArgs, key_text, key_value};
 use super::session::Session;
 use super::templates;
-use super::templates::values::key_text;
 use super::text;
 use super::wait::{self, WaitArgs};
 use crate::error::IpcError;

@@ -22,6 +22,20 @@ pub fn read<T: DeserializeOwned>(
     }
 }
 
+/// What the daemon has against a request, fault by fault: the field, empty where it names none, and
+/// the words.
+#[must_use]
+pub fn faults<'a>(data: &'a Value, message: &'a str) -> Vec<(&'a str, &'a str)> {
+    let field = |one: &'a Value| one["field"].as_str().unwrap_or_default();
+    match data["fields"].as_array() {
+        Some(listed) if !listed.is_empty() => {
+            let words = |one: &'a Value| one["message"].as_str().unwrap_or(message);
+            listed.iter().map(|one| (field(one), words(one))).collect()
+        }
+        _ => vec![(field(data), message)],
+    }
+}
+
 /// Whether the connection was lost before there was an answer. What is shown stays then; the
 /// connection's own line tells of it.
 #[must_use]

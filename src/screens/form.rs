@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::new_job::schema::{self, Kind, Spec};
 use super::wording::speak;
-use super::{Choice, Cx, Picker};
+use super::{Choice, Cx, Picker, answers};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::{Action, Edit};
@@ -77,6 +77,11 @@ impl Form {
         self.fields.is_empty()
     }
 
+    /// Its parameters.
+    pub fn specs(&self) -> impl Iterator<Item = &Spec> {
+        self.fields.iter().map(|field| &field.spec)
+    }
+
     /// Whether keys are text now.
     #[must_use]
     pub const fn is_written_in(&self) -> bool {
@@ -127,7 +132,7 @@ impl Form {
             let name = &field.spec.name;
             match schema::value(&field.spec.kind, field.input.text()) {
                 Ok(None) => {}
-                Ok(Some(value)) => put(&mut values, name, value),
+                Ok(Some(value)) => schema::put(&mut values, name, value),
                 Err(reason) => {
                     faults.insert(name.clone(), reason);
                 }
@@ -148,13 +153,8 @@ impl Form {
             self.whole = Some(error_text(error));
             return;
         };
-        let one = [serde_json::json!({"field": data["field"], "message": message})];
-        let listed = data["fields"].as_array().filter(|all| !all.is_empty());
-        let all: &[Value] = listed.map_or(&one, Vec::as_slice);
         let hint = error.hint().as_deref().map(speak);
-        for fault in all {
-            let path = fault["field"].as_str().unwrap_or_default();
-            let words = fault["message"].as_str().unwrap_or(message);
+        for (path, words) in answers::faults(data, message) {
             // The field says its own name already.
             let words = words.strip_prefix(path).map_or(words, |rest| {
                 rest.trim_start_matches(": ").trim_start_matches(' ')
@@ -218,19 +218,10 @@ impl Form {
         let Some(field) = self.field_mut() else {
             return Done::Moved;
         };
-        let Some(words) = field.choices() else {
+        let Some(word) = field.spec.turned(field.input.text(), by) else {
             return Done::Moved;
         };
-        let at = words.iter().position(|word| word == field.text());
-        let count = words.len().cast_signed().max(1);
-        let to = match at {
-            Some(at) => (at.cast_signed() + by).rem_euclid(count),
-            None if by < 0 => count - 1,
-            None => 0,
-        };
-        if let Some(word) = words.get(to.cast_unsigned()) {
-            field.input = TextLine::of(word);
-        }
+        field.input = TextLine::of(&word);
         self.changed()
     }
 
@@ -319,27 +310,6 @@ impl Field {
     fn text(&self) -> &str {
         let written = Some(self.input.text()).filter(|text| !text.is_empty());
         written.or(self.spec.default.as_deref()).unwrap_or_default()
-    }
-
-    /// The words of a field that is chosen.
-    fn choices(&self) -> Option<Vec<String>> {
-        match &self.spec.kind {
-            Kind::Choice(words) => Some(words.clone()),
-            Kind::Yes | Kind::Part => Some(vec!["no".into(), "yes".into()]),
-            _ => None,
-        }
-    }
-}
-
-/// Put a value where its dotted name says.
-fn put(values: &mut Map<String, Value>, name: &str, value: Value) {
-    let Some((above, rest)) = name.split_once('.') else {
-        values.insert(name.to_owned(), value);
-        return;
-    };
-    let inner = values.entry(above).or_insert_with(|| Map::new().into());
-    if let Value::Object(inner) = inner {
-        put(inner, rest, value);
     }
 }
 

@@ -110,7 +110,7 @@ impl Materials {
     }
 
     fn movement(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
-        let facts = detail::lines(self, cx.now(), &Glyphs::UNICODE);
+        let facts = detail::lines(self, &Glyphs::UNICODE);
         let extent = self.extent(cx.area());
         let handled = self.listing.act(action, extent, &facts);
         self.look_at(cx);

@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::input::TextLine;
 use super::{scrollbar, text};
-use crate::theme::{Role, Theme};
+use crate::theme::{Glyphs, Role, Theme};
 
 /// Columns of the names of fields.
 const NAMES: u16 = 23;
@@ -62,6 +62,14 @@ pub struct Form<'a> {
     pub help: (String, Role),
     /// Whether keys go there.
     pub focused: bool,
+}
+
+/// How it stands with a form that has so many faults.
+#[must_use]
+pub fn to_correct(faults: usize, glyphs: &Glyphs) -> (String, Role) {
+    let many = if faults == 1 { "" } else { "s" };
+    let words = format!("{} {faults} thing{many} to correct", glyphs.attention);
+    (words, Role::Warn)
 }
 
 impl Form<'_> {

@@ -7,8 +7,8 @@ use super::list::{OneArgs, describe};
 use crate::cli::output::{Failure, Outcome};
 use crate::cli::params::Given;
 use crate::cli::question;
-use crate::cli::session::{Session, note};
-use crate::cli::wording::{Commands, speak_of};
+use crate::cli::session::Session;
+use crate::cli::wording::Commands;
 use crate::rpc::fit;
 use crate::rpc::types::{ClusterView, Reply, calls};
 use crate::runtime::unix_now;
@@ -135,12 +135,7 @@ fn tell(session: &Session, raw: &Value, method: &str) -> Result<(), Failure> {
         let cluster = &reply.data;
         let lines = describe(cluster, unix_now(), session.colour());
         let name = &cluster.name;
-        for warning in &cluster.warnings {
-            note(&format!(
-                "warning: {}",
-                speak_of(Commands::Clusters, warning, None)
-            ));
-        }
+        session.warn(Commands::Clusters, &cluster.warnings);
         format!("{lines}\ntry it with: crystalmath clusters test {name}")
     })
 }

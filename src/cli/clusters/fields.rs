@@ -1,9 +1,8 @@
 //! What a cluster is described by, as flags.
 
-use super::super::params::finite;
 use serde_json::{Map, Value, json};
 
-use crate::cli::params::Given;
+use crate::cli::params::{Given, finite};
 use crate::clusters::budget;
 
 /// The description of a cluster; there is no flag for a password.

@@ -1,10 +1,10 @@
 //! `crystalmath engines gc`: what nothing needs any more.
 
-use super::super::params::finite;
 use serde_json::{Value, json};
 
 use super::size;
 use crate::cli::output::Outcome;
+use crate::cli::params::finite;
 use crate::cli::session::Session;
 use crate::rpc::fit;
 use crate::rpc::types::{CollectMeta, Garbage, Page};

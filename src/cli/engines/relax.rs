@@ -1,6 +1,5 @@
 //! `crystalmath engines relax`: a relaxation as a job, with the engine named first.
 
-use super::super::params::finite;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use super::ask::Agreement;
 use super::{ModelArgs, install};
 use crate::cli::output::Outcome;
-use crate::cli::params::{self, Given};
+use crate::cli::params::{self, Given, finite};
 use crate::cli::session::Session;
 use crate::cli::submit::accepted;
 use crate::cli::wait::{self, WaitArgs};

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::list::{self, Which};
-use super::values::{key_text, values};
+use super::values::values;
 use crate::cli::output::{self, Failure, Outcome};
-use crate::cli::session::{self, Session};
-use crate::cli::wording::{Commands, speak_of};
+use crate::cli::params::key_text;
+use crate::cli::session::Session;
+use crate::cli::wording::Commands;
 use crate::cli::writing;
 use crate::rpc::types::{RenderParams, RenderResult, RenderedFile, RenderedFindingSeverity, calls};
 
@@ -57,12 +58,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
             })?;
         }
     }
-    if !session.json() {
-        for warning in &made.warnings {
-            let said = speak_of(Commands::Templates, warning, None);
-            session::note(&format!("warning: {said}"));
-        }
-    }
+    session.warn(Commands::Templates, &made.warnings);
     Ok(u8::from(is_wrong(made)))
 }
 

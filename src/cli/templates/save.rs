@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::list::{self, Which};
-use super::values::{key_text, values};
+use super::values::values;
 use crate::cli::output::{Failure, Outcome};
-use crate::cli::session::{self, Session};
-use crate::cli::wording::{Commands, speak_of};
+use crate::cli::params::key_text;
+use crate::cli::session::Session;
+use crate::cli::wording::Commands;
 use crate::rpc::types::{SaveTemplateParams, calls};
 
 /// Arguments of `save`.
@@ -68,11 +69,6 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         let verb = if made.replaced { "replaced" } else { "saved" };
         format!("{} {verb}: {}", made.template.id, made.path)
     })?;
-    if !session.json() {
-        for warning in &made.warnings {
-            let said = speak_of(Commands::Templates, warning, None);
-            session::note(&format!("warning: {said}"));
-        }
-    }
+    session.warn(Commands::Templates, &made.warnings);
     Ok(0)
 }

@@ -10,19 +10,6 @@ use crate::cli::output::Failure;
 use crate::cli::params;
 use crate::rpc::types::TemplateRow;
 
-/// `key=value`, the value as it was typed.
-///
-/// # Errors
-/// There is no `=`, or nothing before it.
-pub fn key_text(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => {
-            Ok((key.trim().to_owned(), value.to_owned()))
-        }
-        _ => Err("write it as KEY=VALUE".into()),
-    }
-}
-
 /// The parameters of a template, from what was typed; `structure` fills the one of that type.
 ///
 /// # Errors
@@ -124,8 +111,9 @@ fn value(kind: &str, name: &str, text: &str) -> Result<Value, Failure> {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{key_text, values};
+    use super::values;
     use crate::cli::output::Failure;
+    use crate::cli::params::key_text;
     use crate::rpc::types::{TemplateProblem, TemplateRow};
 
     fn template() -> TemplateRow {

@@ -1,6 +1,5 @@
 //! Starting workflows: what they all are asked for with, and what is each kind's own.
 
-use super::super::params::finite;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use super::wait;
 use crate::cli::engines::{Agreement, install, model_name};
 use crate::cli::inspect::structure_in;
 use crate::cli::output::{Failure, Outcome};
-use crate::cli::params::{self, Given, ResourceArgs};
+use crate::cli::params::{self, Given, ResourceArgs, finite};
 use crate::cli::session::Session;
 use crate::cli::text;
 use crate::cli::wait::WaitArgs;

@@ -17,7 +17,7 @@ use crate::msg::{Action, Edit, Tone};
 use crate::rpc::types::{ClusterView, Reply};
 use crate::screens::new_job::schema::Kind;
 use crate::screens::wording::speak;
-use crate::screens::{Choice, Cx, Handled, Picker, Question};
+use crate::screens::{Choice, Cx, Handled, Picker, Question, answers};
 use crate::widgets::input::TextLine;
 pub use fields::Field;
 
@@ -152,14 +152,7 @@ impl Editor {
             self.whole = Some(error_text(error));
             return;
         };
-        let listed = data["fields"].as_array().into_iter().flatten();
-        let mut said: Vec<(&str, &str)> = listed
-            .filter_map(|one| Some((one["field"].as_str()?, one["message"].as_str()?)))
-            .collect();
-        if said.is_empty() {
-            said.extend(error.field().map(|field| (field, message.as_str())));
-        }
-        for (name, words) in said {
+        for (name, words) in answers::faults(data, message) {
             let key = name.split('.').next().unwrap_or(name);
             if self.fields.iter().any(|field| field.key == key) {
                 let words = words.strip_prefix(name).unwrap_or(words);

@@ -9,6 +9,7 @@ use crate::msg::{Action, Link};
 use crate::screens::ViewCx;
 use crate::screens::new_job::schema::Kind;
 use crate::theme::Role;
+use crate::widgets::form::to_correct;
 use crate::widgets::{scrollbar, text};
 
 /// Columns of the names of fields.
@@ -122,10 +123,7 @@ fn draw_state(editor: &Editor, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     } else if editor.saving {
         ("saving".into(), Role::Running)
     } else if !editor.faults.is_empty() {
-        let count = editor.faults.len();
-        let many = if count == 1 { "" } else { "s" };
-        let words = format!("{} {count} thing{many} to correct", glyphs.attention);
-        (words, Role::Warn)
+        to_correct(editor.faults.len(), glyphs)
     } else if !matches!(cx.data.link, Link::Ready(_)) {
         let words = format!("{} no daemon to save it", glyphs.attention);
         (words, Role::Warn)

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::{Done, Field, Form};
 use crate::screens::{Cx, ViewCx};
-use crate::theme::Role;
+use crate::theme::{Glyphs, Role};
 use crate::widgets::form::{self, Row};
 use crate::widgets::text;
 
@@ -35,6 +35,16 @@ impl Form {
         if let Some(at) = drawn.draw(area, buf, cx.theme) {
             cx.cursor.set(Some(at));
         }
+    }
+
+    /// What is wrong with it, in a line; none where nothing is known to be.
+    #[must_use]
+    pub fn trouble(&self, glyphs: &Glyphs) -> Option<(String, Role)> {
+        if let Some(whole) = &self.whole {
+            return Some((format!("{} {whole}", glyphs.attention), Role::Bad));
+        }
+        let count = self.faults.len();
+        (count > 0).then(|| form::to_correct(count, glyphs))
     }
 
     /// A click puts the cursor there; where it is already, it does what Enter does.
@@ -101,7 +111,7 @@ impl Form {
             value,
             role,
             unit: &spec.unit,
-            chosen: field.choices().is_some(),
+            chosen: spec.kind.is_chosen(),
             input: (here && self.editing.is_some()).then_some(&field.input),
         }
     }

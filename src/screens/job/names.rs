@@ -8,11 +8,7 @@ use crate::theme::Role;
 use crate::widgets::text;
 
 /// Where each name that is seen stands, and its columns; the chosen one always is.
-pub(super) fn name_places<'a>(
-    names: &[&'a str],
-    chosen: &str,
-    area: Rect,
-) -> Vec<(&'a str, u16, u16)> {
+fn name_places<'a>(names: &[&'a str], chosen: &str, area: Rect) -> Vec<(&'a str, u16, u16)> {
     let at = names.iter().position(|name| *name == chosen).unwrap_or(0);
     let width = |name: &&str| text::width(name) + 3;
     let room = usize::from(area.width);
@@ -33,6 +29,30 @@ pub(super) fn name_places<'a>(
         x += seen;
     }
     places
+}
+
+/// The name in this column of the row.
+pub(super) fn name_at<'a>(
+    names: &[&'a str],
+    chosen: &str,
+    area: Rect,
+    column: u16,
+) -> Option<&'a str> {
+    let at = area.x + column;
+    let mut places = name_places(names, chosen, area).into_iter();
+    let hit = places.find(|(_, x, columns)| (*x..x + columns).contains(&at));
+    hit.map(|(name, ..)| name)
+}
+
+/// The name that stands so many further; the first or the last one where there are not so many.
+pub(super) fn name_beside<'a>(
+    names: &[&'a str],
+    chosen: Option<&str>,
+    by: isize,
+) -> Option<&'a str> {
+    let at = names.iter().position(|name| Some(*name) == chosen);
+    let to = at.unwrap_or(0).saturating_add_signed(by);
+    names.get(to.min(names.len().saturating_sub(1))).copied()
 }
 
 /// One row with the names.

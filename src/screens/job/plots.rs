@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
-use super::names::{draw_names, name_places};
+use super::names::{draw_names, name_at, name_beside};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Action;
@@ -150,13 +150,9 @@ impl Plots {
         let Some((chosen, _)) = self.current() else {
             return;
         };
-        let places = name_places(&names, chosen, area);
-        let hit = places.into_iter().find(|(_, x, columns)| {
-            let at = area.x + column;
-            (*x..x + columns).contains(&at)
-        });
-        if let Some((name, ..)) = hit {
-            self.chosen = Some(name.to_owned());
+        let hit = name_at(&names, chosen, area, column).map(str::to_owned);
+        if hit.is_some() {
+            self.chosen = hit;
             self.cursor = None;
             cx.redraw();
         }
@@ -165,14 +161,7 @@ impl Plots {
     fn choose(&mut self, by: isize) {
         let names = self.names();
         let now = self.current().map(|(name, _)| name);
-        let at = names
-            .iter()
-            .position(|name| Some(*name) == now)
-            .unwrap_or(0);
-        let to = at
-            .saturating_add_signed(by)
-            .min(names.len().saturating_sub(1));
-        self.chosen = names.get(to).map(|name| (*name).to_owned());
+        self.chosen = name_beside(&names, now, by).map(str::to_owned);
         self.cursor = None;
     }
 

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Map, Value};
 
-use super::names::{draw_names, name_places};
+use super::names::{draw_names, name_at, name_beside};
 use crate::msg::Action;
 use crate::screens::listing::{below, moved, said};
 use crate::screens::{Cx, Handled, ViewCx};
@@ -87,14 +87,14 @@ impl Tables {
     }
 
     fn choose(&mut self, by: isize) {
-        let all = self.all();
         let now = self.current().map(|table| table.name.as_str());
-        let at = all
-            .iter()
-            .position(|table| Some(table.name.as_str()) == now);
-        let to = at.unwrap_or(0).saturating_add_signed(by);
-        let to = to.min(all.len().saturating_sub(1));
-        self.chosen = all.get(to).map(|table| table.name.clone());
+        let to = name_beside(&self.names(), now, by).map(str::to_owned);
+        self.show(to);
+    }
+
+    /// Show this table from its beginning.
+    fn show(&mut self, name: Option<String>) {
+        self.chosen = name;
         self.place = Place::default();
         self.left = 0;
     }
@@ -104,17 +104,9 @@ impl Tables {
         let Some(now) = self.current() else { return };
         cx.redraw();
         if at.1 == 0 {
-            let names = self.names();
-            let places = name_places(&names, &now.name, area);
-            let hit = places.into_iter().find(|(_, x, columns)| {
-                let at = area.x + at.0;
-                (*x..x + columns).contains(&at)
-            });
-            let hit = hit.map(|(name, ..)| name.to_owned());
+            let hit = name_at(&self.names(), &now.name, area, at.0).map(str::to_owned);
             if hit.is_some() {
-                self.chosen = hit;
-                self.place = Place::default();
-                self.left = 0;
+                self.show(hit);
             }
         } else if let Some(line) = at.1.checked_sub(2) {
             let (count, rows) = (now.rows.len(), table::rows(below(area, 1)));

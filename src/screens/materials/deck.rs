@@ -167,7 +167,7 @@ impl Writer {
                 self.made = None;
                 match result {
                     Err(refused) => self.form.refused(refused, "options."),
-                    Ok(_) => self.form.whole = Some(error),
+                    Ok(_) => self.form.whole = Some(speak(&error)),
                 }
             }
         }
@@ -401,14 +401,8 @@ impl Writer {
     fn state(&self, cx: &ViewCx<'_>) -> (String, Role) {
         let glyphs = cx.theme.glyphs();
         let key = |action| cx.keymap.main_key(action);
-        if let Some(why) = &self.form.whole {
-            return (format!("{} {}", glyphs.attention, speak(why)), Role::Bad);
-        }
-        if !self.form.faults.is_empty() {
-            let count = self.form.faults.len();
-            let many = if count == 1 { "" } else { "s" };
-            let words = format!("{} {count} thing{many} to correct", glyphs.attention);
-            return (words, Role::Warn);
+        if let Some(trouble) = self.form.trouble(glyphs) {
+            return trouble;
         }
         if !matches!(cx.data.link, Link::Ready(_)) {
             return (

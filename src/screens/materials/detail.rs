@@ -16,7 +16,7 @@ use crate::widgets::facts::{Fact, Facts};
 const SITES: usize = 20;
 
 /// The lines about what the cursor is on; none where there is nothing.
-pub(super) fn lines(screen: &Materials, _now: f64, glyphs: &Glyphs) -> Vec<Fact> {
+pub(super) fn lines(screen: &Materials, glyphs: &Glyphs) -> Vec<Fact> {
     let mut lines = Facts::default();
     let Some(row) = screen.current() else {
         return lines.0;

@@ -73,7 +73,7 @@ pub(super) fn draw(screen: &Materials, area: Rect, buf: &mut Buffer, cx: &ViewCx
         faded: stale,
     };
     let (list, rest) = screen.listing.areas(area);
-    let facts = detail::lines(screen, cx.data.now, cx.theme.glyphs());
+    let facts = detail::lines(screen, cx.theme.glyphs());
     let seen = Seen {
         above: above(screen, list, cx.data.now, cx.theme.glyphs()),
         columns: &columns(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::form::CODE;
-use super::{NewJob, Step};
+use super::{NewJob, Step, schema};
 use crate::screens::{Cx, Start};
 use crate::submission::{Kind, code_for};
 
@@ -43,12 +43,10 @@ impl NewJob {
                 return false;
             }
             let key = format!("inputs.{name}");
-            if form.field(&key).is_none() {
+            let Some(field) = form.field(&key) else {
                 return true;
-            }
-            let text = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            };
+            let text = schema::text_of(&field.spec.kind, value);
             form.write(&key, &text);
             false
         });

@@ -10,24 +10,9 @@ impl NewJob {
         let Some(field) = self.field() else {
             return;
         };
-        let words: Vec<String> = match &field.spec.kind {
-            Kind::Choice(words) => words.clone(),
-            Kind::Yes | Kind::Part => vec!["no".into(), "yes".into()],
-            _ => return,
-        };
-        // What is in force when nothing is written counts as the place to turn from.
-        let written = Some(field.input.text()).filter(|text| !text.is_empty());
-        let now = written.or(field.spec.default.as_deref());
-        let at = now.and_then(|now| words.iter().position(|word| word == now));
-        let count = words.len().cast_signed().max(1);
-        let to = match at {
-            Some(at) => (at.cast_signed() + by).rem_euclid(count),
-            None if by < 0 => count - 1,
-            None => 0,
-        };
-        let key = field.key.clone();
-        if let Some(word) = words.get(to.cast_unsigned()) {
-            self.set(&key, word, cx);
+        if let Some(word) = field.spec.turned(field.input.text(), by) {
+            let key = field.key.clone();
+            self.set(&key, &word, cx);
         }
     }
 

@@ -10,12 +10,13 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::files::absolute;
 use super::schema::{self, Kind, Spec};
 use crate::app::Client;
 use crate::rpc::types::{ClusterView, CodeInfo};
+use crate::screens::answers;
 use crate::submission::{self, Source};
 use crate::widgets::input::TextLine;
 
@@ -250,7 +251,7 @@ impl Form {
                 }
             };
             if let Some(path) = field.key.strip_prefix("inputs.") {
-                options::put(&mut inputs, path, value);
+                schema::put(&mut inputs, path, value);
             } else if let Some(name) = field.key.strip_prefix("resources.") {
                 resources.insert(name.to_owned(), value);
             } else if field.key != FILES && field.key != NAME {
@@ -373,17 +374,8 @@ fn fill(field: &mut Field, before: &mut Vec<Field>) {
 /// What the daemon says of a submission: faults by field, and what is about the whole.
 #[must_use]
 pub fn faults_of(form: &Form, data: &Value, message: &str) -> (Vec<Fault>, Option<String>) {
-    let listed = data["fields"].as_array().cloned().unwrap_or_default();
-    let one = json!([{"field": data["field"], "message": message}]);
-    let all = if listed.is_empty() {
-        one.as_array().cloned().unwrap_or_default()
-    } else {
-        listed
-    };
     let (mut faults, mut whole) = (Vec::new(), None);
-    for fault in &all {
-        let path = fault["field"].as_str().unwrap_or_default();
-        let text = fault["message"].as_str().unwrap_or(message);
+    for (path, text) in answers::faults(data, message) {
         // The field says its own name already.
         let text = text
             .strip_prefix(path)

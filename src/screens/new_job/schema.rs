@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::rpc::types::CodeInfo;
 use crate::screens::units;
 use crate::screens::wording::speak;
-pub use written::{quoted, text_of, value, words};
+pub use written::{put, quoted, text_of, value, words};
 
 /// Where references of a schema lead to.
 const DEFINITIONS: [&str; 2] = ["#/$defs/", "#/components/schemas/"];
@@ -49,6 +49,12 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it is chosen, not written.
+    #[must_use]
+    pub const fn is_chosen(&self) -> bool {
+        matches!(self, Self::Choice(_) | Self::Yes | Self::Part)
+    }
+
     /// How it is written, where that does not go without saying.
     #[must_use]
     pub const fn takes(&self) -> &'static str {
@@ -84,6 +90,29 @@ pub struct Spec {
     pub bounds: String,
     /// What it is, in a sentence or two.
     pub help: String,
+}
+
+impl Spec {
+    /// The choice that stands so many further than what is in force: what is `written`, else the
+    /// default. None where nothing is chosen.
+    #[must_use]
+    pub fn turned(&self, written: &str, by: isize) -> Option<String> {
+        let words: Vec<&str> = match &self.kind {
+            Kind::Choice(words) => words.iter().map(String::as_str).collect(),
+            Kind::Yes | Kind::Part => vec!["no", "yes"],
+            _ => return None,
+        };
+        let written = Some(written).filter(|text| !text.is_empty());
+        let now = written.or(self.default.as_deref());
+        let at = now.and_then(|now| words.iter().position(|word| *word == now));
+        let count = words.len().cast_signed().max(1);
+        let to = match at {
+            Some(at) => (at.cast_signed() + by).rem_euclid(count),
+            None if by < 0 => count - 1,
+            None => 0,
+        };
+        words.get(to.cast_unsigned()).map(|word| (*word).to_owned())
+    }
 }
 
 /// The parameters of a task of a code. While no task is chosen, those that all tasks have.

@@ -14,6 +14,7 @@ use super::{NewJob, Pane, Step, WIDE};
 use crate::msg::{Action, Link};
 use crate::screens::{ViewCx, save};
 use crate::theme::Role;
+use crate::widgets::form::to_correct;
 use crate::widgets::{scrollbar, text};
 
 /// Columns of the names of fields.
@@ -204,16 +205,7 @@ fn draw_state(job: &NewJob, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
     } else if job.submitting.is_some() {
         ("submitting".into(), Role::Running)
     } else if !job.faults.is_empty() {
-        let count = job.faults.len();
-        let things = if count == 1 {
-            "1 thing"
-        } else {
-            &format!("{count} things")
-        };
-        (
-            format!("{} {things} to correct", glyphs.attention),
-            Role::Warn,
-        )
+        to_correct(job.faults.len(), glyphs)
     } else if !matches!(cx.data.link, Link::Ready(_)) {
         (
             format!("{} no daemon to check it", glyphs.attention),

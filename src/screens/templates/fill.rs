@@ -11,7 +11,7 @@ use crate::rpc::types::{RenderResult, RenderedFinding, Reply, TemplateRow};
 use crate::screens::deck::{Deck, mark_at};
 use crate::screens::form::Form;
 use crate::screens::new_job::files::absolute;
-use crate::screens::new_job::schema::{self, Kind, Spec};
+use crate::screens::new_job::schema::{self, Kind};
 use crate::screens::save::Save;
 use crate::screens::{Cx, answers};
 use crate::widgets::deck_text::Severity;
@@ -36,7 +36,6 @@ pub(super) enum Pane {
 #[derive(Debug)]
 pub(super) struct Filler {
     pub template: TemplateRow,
-    specs: Vec<Spec>,
     pub form: Form,
     pub pane: Pane,
     /// Rises with every change.
@@ -53,11 +52,9 @@ pub(super) struct Filler {
 
 impl Filler {
     pub(super) fn new(template: &TemplateRow) -> Self {
-        let specs = schema::specs(&template.parameters);
         Self {
             template: template.clone(),
-            form: Form::of(specs.clone()),
-            specs,
+            form: Form::of(schema::specs(&template.parameters)),
             pane: Pane::Form,
             version: 0,
             rendered: 0,
@@ -90,7 +87,7 @@ impl Filler {
             let path = absolute(path.as_str().unwrap_or_default(), client);
             Value::from(path.to_string_lossy().into_owned())
         };
-        for spec in &self.specs {
+        for spec in self.form.specs() {
             match (&spec.kind, values.get_mut(&spec.name)) {
                 (Kind::Path, Some(value)) => *value = whole(value),
                 (Kind::Structure, Some(value)) if value["path"].is_string() => {

@@ -200,22 +200,8 @@ fn draw_text(filler: &Filler, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
 /// How it stands with the whole.
 fn state(filler: &Filler, cx: &ViewCx<'_>) -> (String, Role) {
     let glyphs = cx.theme.glyphs();
-    let form = &filler.form;
-    if let Some(whole) = &form.whole {
-        return (format!("{} {whole}", glyphs.attention), Role::Bad);
-    }
-    match form.faults.len() {
-        0 => {}
-        1 => {
-            return (
-                format!("{} 1 thing to correct", glyphs.attention),
-                Role::Warn,
-            );
-        }
-        count => {
-            let words = format!("{} {count} things to correct", glyphs.attention);
-            return (words, Role::Warn);
-        }
+    if let Some(trouble) = filler.form.trouble(glyphs) {
+        return trouble;
     }
     if !matches!(cx.data.link, Link::Ready(_)) {
         let words = format!("{} no daemon to fill it in", glyphs.attention);

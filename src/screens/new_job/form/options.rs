@@ -113,15 +113,3 @@ fn field(section: &'static str, before: &str, spec: Spec) -> Field {
         input: TextLine::default(),
     }
 }
-
-/// Put a value where a path leads: `options.optgeom.type`. A part that is there stays.
-pub(super) fn put(map: &mut Map<String, Value>, path: &str, value: Value) {
-    let Some((part, rest)) = path.split_once('.') else {
-        map.entry(path).or_insert(value);
-        return;
-    };
-    let inner = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
-    if let Some(inner) = inner.as_object_mut() {
-        put(inner, rest, value);
-    }
-}

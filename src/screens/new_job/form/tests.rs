@@ -1,5 +1,7 @@
 //! What forms are made of and what they make.
 
+use serde_json::json;
+
 use super::*;
 use crate::submission::Kind as FileKind;
 

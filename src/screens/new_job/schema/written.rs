@@ -62,6 +62,18 @@ pub fn value(kind: &Kind, text: &str) -> Result<Option<Value>, String> {
     Ok(Some(value))
 }
 
+/// Put a value where a path leads: `options.optgeom.type`. A part that is there stays.
+pub fn put(map: &mut Map<String, Value>, path: &str, value: Value) {
+    let Some((part, rest)) = path.split_once('.') else {
+        map.entry(path).or_insert(value);
+        return;
+    };
+    let inner = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
+    if let Some(inner) = inner.as_object_mut() {
+        put(inner, rest, value);
+    }
+}
+
 /// A structure as people name it.
 fn structure(text: &str) -> Value {
     let is_word = |word: &str| {
