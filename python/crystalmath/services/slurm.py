@@ -213,13 +213,14 @@ class SlurmService:
 
     def _look(self, cluster: Cluster) -> tuple[bool, str | None, list[JobChange]]:
         lane = self._parts.lanes.lane(cluster.id)
-        lane.wake(by_user=True)
         try:
             poll, changes = lane.polls.look(
                 cluster, self._parts.runner_of(cluster), by_user=True, wide=True
             )
         except SshError as error:
             return False, error.message, []
+        finally:
+            lane.wake(by_user=True)  # not before: both would do their work at the same time
         if poll is None:
             return False, USED_UP, []
         return poll.complete, poll.trouble, changes

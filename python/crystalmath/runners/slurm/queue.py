@@ -161,7 +161,7 @@ def _records(out: str, tag: str) -> list[str]:
     found: list[str] = []
     for line in out.removesuffix("\n").split("\n"):
         if line.startswith(mark):
-            found.append(line.removeprefix(mark))
+            found.append(line[len(mark) :])
         elif found:
             found[-1] += "\n" + line
     return found

@@ -9,8 +9,7 @@ _NOTHING: Final = frozenset(
     {"", "n/a", "none", "unknown", "(null)", "null", "invalid", "not_set", "unlimited"}
 )
 _DURATION = re.compile(
-    r"^(?:(?P<days>\d{1,6})-)?(?:(?P<hours>\d{1,9}):)?(?P<minutes>\d{1,9}):(?P<seconds>\d{1,2})"
-    r"(?P<fraction>\.\d{1,9})?$",
+    r"^(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,2})(\.\d{1,9})?$",
     re.ASCII,
 )
 _SIZE = re.compile(r"^(?P<number>\d{1,15}(?:\.\d{1,6})?)(?P<unit>[KMGTP]?)$", re.ASCII)
@@ -27,11 +26,11 @@ def text_or_none(text: str) -> str | None:
 
 def parse_epoch_s(text: str) -> float | None:
     """Seconds since 1970 as ``SLURM_TIME_FORMAT=%s`` prints them; None for anything else."""
-    stripped = text.strip()
-    if not (stripped.isascii() and stripped.isdigit()) or len(stripped) > 13:
+    digits = text.strip()
+    if len(digits) > 13 or not (digits.isdigit() and digits.isascii()):
         return None
-    value = int(stripped)
-    return float(value) if 0 < value < _MAX_EPOCH_S else None
+    value = float(digits)
+    return value if 0 < value < _MAX_EPOCH_S else None
 
 
 def parse_duration_s(text: str) -> float | None:
@@ -42,13 +41,13 @@ def parse_duration_s(text: str) -> float | None:
     match = _DURATION.match(text.strip())
     if match is None:
         return None
-    whole = (
-        int(match["days"] or 0) * 86400
-        + int(match["hours"] or 0) * 3600
-        + int(match["minutes"]) * 60
-        + int(match["seconds"])
-    )
-    return whole + float(match["fraction"] or 0)
+    days, hours, minutes, seconds, fraction = match.groups()
+    value = float(int(minutes) * 60 + int(seconds))
+    if hours:
+        value += int(hours) * 3600
+    if days:
+        value += int(days) * 86400
+    return value + float(fraction) if fraction else value
 
 
 def parse_count(text: str) -> int | None:
