@@ -2,6 +2,7 @@
 
 mod available;
 mod create;
+mod kinds;
 mod list;
 mod show;
 mod wait;
@@ -30,9 +31,9 @@ pub enum Command {
     /// Tell which kinds there are, what each can use here, and why others cannot be used
     Available,
     /// Relax atoms and cell, and compare the symmetry before and after
-    Relax(Box<create::RelaxArgs>),
+    Relax(Box<kinds::relax::RelaxArgs>),
     /// Compute an equation of state: equilibrium volume, bulk modulus and its derivative
-    Eos(Box<create::EosArgs>),
+    Eos(Box<kinds::eos::EosArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// End a workflow, with the jobs of it that run
@@ -82,8 +83,8 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         None => list::run(session, &list::Args::default()),
         Some(Command::List(args)) => list::run(session, args),
         Some(Command::Available) => available::run(session),
-        Some(Command::Relax(args)) => create::relax(session, args),
-        Some(Command::Eos(args)) => create::eos(session, args),
+        Some(Command::Relax(args)) => kinds::relax::start(session, args),
+        Some(Command::Eos(args)) => kinds::eos::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {

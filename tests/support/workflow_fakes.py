@@ -44,6 +44,7 @@ class Sum:
     title = "Sum"
     summary = "Adds up."
     options: type[BaseModel] = NoOptions
+    codes = frozenset({"forces"})
     result = "total"
     crystals_only = False
     required = True

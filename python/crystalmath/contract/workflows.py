@@ -14,73 +14,16 @@ from crystalmath.contract.jobs import (
     JobName,
     StructureIn,
 )
-from crystalmath.contract.relaxation import (
-    CellFreedom,
-    ForceLimit,
-    MaxSteps,
-    Optimizer,
-    StressLimit,
-)
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
+from crystalmath.contract.workflow_options.eos import EosOptions
+from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.domain.workflow_states import StepState, WorkflowState
 
 WorkflowId = Annotated[int, Field(ge=1, lt=2**63)]
 StepName = Annotated[
     str, StringConstraints(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$")
 ]
-
-
-class RelaxOptions(Params):
-    """Options of a relaxation."""
-
-    fmax_ev_per_a: ForceLimit = Field(
-        default=0.02, description="Largest force on an atom that may be left, eV/Å."
-    )
-    smax_gpa: StressLimit = Field(
-        default=0.1, description="Largest component of the stress that may be left, GPa."
-    )
-    cell: CellFreedom | None = Field(
-        default=None,
-        description="What the cell may do: change freely, change its volume only, change its shape "
-        "only, or nothing. Free for a crystal, fixed for anything else.",
-    )
-    max_steps: MaxSteps = Field(default=500, description="Steps before it gives up.")
-    optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
-    keep_symmetry: bool = Field(
-        default=False, description="Keep the symmetry that the structure has, within 0.01 Å."
-    )
-
-
-class EosOptions(Params):
-    """Options of an equation of state."""
-
-    points: int = Field(default=9, ge=5, le=51, description="Number of volumes; 7 to 11 is usual.")
-    reach: float = Field(
-        default=0.06,
-        ge=0.005,
-        le=0.15,
-        examples=[0.05],
-        description="Largest relative change of the volume, to each side: 0.06 is ± 6 % in volume, "
-        "± 2 % in length.",
-    )
-    fmax_ev_per_a: float = Field(
-        default=1e-3,
-        gt=0,
-        le=1e-3,
-        examples=[5e-4],
-        description="Largest force on an atom that may be left, eV/Å.",
-    )
-    smax_gpa: float = Field(
-        default=1e-3,
-        gt=0,
-        le=0.1,
-        examples=[0.02],
-        description="Largest component of the stress that may be left, GPa: of the whole stress in "
-        "the first relaxation, of its shape-changing part at each volume.",
-    )
-    max_steps: MaxSteps = Field(default=500, description="Steps before a relaxation gives up.")
-    optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
 
 
 class CreateParams(Params):
@@ -96,6 +39,11 @@ class CreateParams(Params):
     code: CodeName | None = Field(default=None, description="Instead: code that computes it.")
     model: str | None = Field(
         default=None, max_length=4096, description="The engine's model; its default if absent."
+    )
+    inputs: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow "
+        "does not set itself, like cutoffs.",
     )
     cluster: str | None = Field(
         default=None, min_length=1, max_length=50, description="Where its jobs run."

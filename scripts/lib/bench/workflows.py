@@ -81,6 +81,7 @@ class _Many:
 
     kind = title = summary = "many"
     options: type[BaseModel] = _Options
+    codes = frozenset({"none"})
     result = "job-0"
     crystals_only = False
 

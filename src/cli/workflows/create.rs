@@ -1,4 +1,4 @@
-//! Starting workflows: what they all are asked for with, and what is each kind's own.
+//! Starting workflows: what they all are asked for with.
 
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ pub struct CriteriaArgs {
 }
 
 impl CriteriaArgs {
-    fn fill(&self, options: &mut Given) {
+    pub(super) fn fill(&self, options: &mut Given) {
         options.put("fmax_ev_per_a", self.fmax.map(Value::from));
         options.put("smax_gpa", self.smax.map(Value::from));
         options.put("max_steps", self.max_steps.map(Value::from));
@@ -73,60 +73,8 @@ impl CriteriaArgs {
     }
 }
 
-/// Arguments of `workflows relax`.
-#[derive(Debug, clap::Args)]
-pub struct RelaxArgs {
-    /// What every workflow is asked for with.
-    #[command(flatten)]
-    pub create: CreateArgs,
-    /// What the cell may do
-    #[arg(long, value_name = "HOW",
-        value_parser = ["full", "isotropic", "constant_volume", "fixed"])]
-    pub cell: Option<String>,
-    /// When it is at its end.
-    #[command(flatten)]
-    pub criteria: CriteriaArgs,
-    /// Keep the space group
-    #[arg(long)]
-    pub keep_symmetry: bool,
-}
-
-/// Arguments of `workflows eos`.
-#[derive(Debug, clap::Args)]
-pub struct EosArgs {
-    /// What every workflow is asked for with.
-    #[command(flatten)]
-    pub create: CreateArgs,
-    /// Number of volumes
-    #[arg(long, value_name = "N")]
-    pub points: Option<i64>,
-    /// Largest change of the volume to each side: 0.06 is 6 % in volume, 2 % in length
-    #[arg(long, value_name = "FRACTION", value_parser = finite)]
-    pub reach: Option<f64>,
-    /// When a relaxation is at its end.
-    #[command(flatten)]
-    pub criteria: CriteriaArgs,
-}
-
-pub(super) fn relax(session: &Session, args: &RelaxArgs) -> Outcome {
-    let mut options = Given::default();
-    options.text("cell", args.cell.as_ref());
-    args.criteria.fill(&mut options);
-    let keep = args.keep_symmetry.then_some(Value::Bool(true));
-    options.put("keep_symmetry", keep);
-    create(session, "workflows.create_relax", &args.create, options)
-}
-
-pub(super) fn eos(session: &Session, args: &EosArgs) -> Outcome {
-    let mut options = Given::default();
-    options.put("points", args.points.map(Value::from));
-    options.put("reach", args.reach.map(Value::from));
-    args.criteria.fill(&mut options);
-    create(session, "workflows.create_eos", &args.create, options)
-}
-
 /// Start a workflow, say what became of it, and wait if that is wanted.
-fn create(session: &Session, method: &str, args: &CreateArgs, options: Given) -> Outcome {
+pub(super) fn create(session: &Session, method: &str, args: &CreateArgs, options: Given) -> Outcome {
     let params = request(args, options)?;
     let raw = match session.ask(method, params.clone()) {
         Err(error) if error.kind() == install::NOT_INSTALLED => {

@@ -12,25 +12,24 @@ from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.workflows import CreateParams, EngineUse, KindInfo
 from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services.ports import CodeAdapter, StructureData
+from crystalmath.services.workflows.calculations import FORCES
 from crystalmath.services.workflows.plan import Procedure
 
-FORCES: Final = "forces"
-"""The code that computes with force engines."""
 _CREATE: Final = "workflows.create_"
-_WITH_ENGINES: Final = "only force engines are built for this workflow; give `engine`"
 
 
 def kinds(procedures: Mapping[str, Procedure], codes: Mapping[str, CodeAdapter]) -> list[KindInfo]:
     """Every kind of the contract."""
     engines = _engines(codes)
-    refused = [
-        EngineUse(name=name, usable=False, reason=_WITH_ENGINES)
-        for name in sorted(codes)
-        if name not in (FORCES, "command")
-    ]
     found = []
     for procedure in procedures.values():
-        usable = any(engine.usable for engine in engines)
+        usable_engines = engines if FORCES in procedure.codes else []
+        uses = [
+            _code_use(procedure, name, code)
+            for name, code in sorted(codes.items())
+            if name not in (FORCES, "command")
+        ]
+        usable = any(one.usable for one in (*usable_engines, *uses))
         found.append(
             KindInfo(
                 kind=procedure.kind,
@@ -38,13 +37,32 @@ def kinds(procedures: Mapping[str, Procedure], codes: Mapping[str, CodeAdapter])
                 summary=procedure.summary,
                 method=f"{_CREATE}{procedure.kind}",
                 usable=usable,
-                reason=None if usable else "no force engine can be used here",
-                engines=engines,
-                codes=refused,
+                reason=None if usable else _nothing_usable(procedure),
+                engines=usable_engines,
+                codes=uses,
                 options=procedure.options.model_json_schema(),
             )
         )
     return found + [_not_built(name) for name in PLANNED if name in _TITLES]
+
+
+def _code_use(procedure: Procedure, name: str, code: CodeAdapter) -> EngineUse:
+    """Whether a kind can use a code here; one that is missing here may be on a cluster."""
+    if name not in procedure.codes:
+        return EngineUse(name=name, usable=False, reason=f"not built: {_computed_by(procedure)}")
+    problem = code.describe().get("problem")
+    return EngineUse(name=name, usable=problem is None, reason=problem)
+
+
+def _nothing_usable(procedure: Procedure) -> str:
+    if procedure.codes == {FORCES}:
+        return "no force engine can be used here"
+    return f"nothing that computes it can be used here; {_computed_by(procedure)}"
+
+
+def _computed_by(procedure: Procedure) -> str:
+    named = ["force engines" if one == FORCES else one for one in sorted(procedure.codes)]
+    return f"it is computed by {', '.join(named)}"
 
 
 _TITLES: Final = {
@@ -93,12 +111,16 @@ def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | No
         A code that this kind cannot use.
     InvalidParams
     """
-    if params.code is not None and params.code != FORCES:
+    code = params.code or FORCES
+    if code not in procedure.codes:
         raise NotImplementedYet(
-            f"{procedure.title.lower()} with the code {params.code} is not built: {_WITH_ENGINES}",
+            f"{procedure.title.lower()} with {'a force engine' if code == FORCES else code} is not "
+            f"built: {_computed_by(procedure)}",
             hint="`workflows.available` lists what can be used",
-            field="code",
+            field="engine" if params.code is None else "code",
         )
+    if code != FORCES:
+        return code, None
     if params.engine is None:
         raise InvalidParams(
             "the code forces needs an engine", hint="give `engine`, like emt", field="engine"

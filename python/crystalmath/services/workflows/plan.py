@@ -30,6 +30,10 @@ class Plan:
         Where it came from.
     options
         Of the kind, with every default filled in.
+    inputs
+        Of every job, as far as the kind does not set them itself.
+    cluster
+        Where its jobs run; None: on this machine.
     """
 
     name: str
@@ -41,19 +45,28 @@ class Plan:
     options: Mapping[str, Any]
     context: Mapping[str, str] = field(default_factory=dict)
     resources: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    cluster: str | None = None
 
     def document(self) -> dict[str, Any]:
         """The JSON form."""
         return asdict(self)
 
     def job(self, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The action of a step that is a job: the fields of ``jobs.submit``."""
+        """The action of a step that is a job: the fields of ``jobs.submit``.
+
+        Parameters
+        ----------
+        inputs
+            What the kind sets; it outweighs what the user gave for all jobs.
+        """
         return {
             "code": self.code,
             "engine": self.engine,
             "model": self.model,
             "task": task,
-            "inputs": dict(inputs),
+            "inputs": {**self.inputs, **inputs},
+            "cluster": self.cluster,
             "context": dict(self.context),
             "resources": dict(self.resources),
         }
@@ -86,6 +99,8 @@ class Procedure(Protocol):
     ----------
     options
         Model of its options.
+    codes
+        Which codes can compute it.
     result
         Name of the step that gives the results document.
     crystals_only
@@ -96,6 +111,7 @@ class Procedure(Protocol):
     title: str
     summary: str
     options: type[BaseModel]
+    codes: frozenset[str]
     result: str
     crystals_only: bool
 

@@ -229,6 +229,8 @@ class WorkflowsService:
             options=options,
             context={str(name): value for name, value in params.context.items()},
             resources=params.resources.model_dump(mode="json", exclude_unset=True),
+            inputs=params.inputs,
+            cluster=params.cluster,
         )
         steps = procedure.first_steps(plan)
         warnings = self._check_first(plan, steps[0].action, structure)

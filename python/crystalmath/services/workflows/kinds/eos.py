@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from crystalmath.contract.workflows import EosOptions
+from crystalmath.contract.workflow_options.eos import EosOptions
 from crystalmath.services.ports_workflows import NewStep, Use
+from crystalmath.services.workflows.calculations import FORCES, Criteria, relaxation
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -26,6 +27,7 @@ class Eos:
         "atoms and shape relaxed at each volume."
     )
     options: type[BaseModel] = EosOptions
+    codes = frozenset({FORCES})
     result = "fit"
     crystals_only = True
 
@@ -36,7 +38,7 @@ class Eos:
             name="relax",
             title="relaxation of atoms and cell",
             kind="job",
-            action=plan.job("relax", {**_criteria(plan), "cell": "full"}),
+            action=relaxation(plan, Criteria.of(options), "full"),
             uses={"structure": plan.start},
         )
         volumes = NewStep(
@@ -52,14 +54,14 @@ class Eos:
         """A job for each volume, and the fit to all of them."""
         if step != "volumes":
             return ()
-        relaxed_atoms = {**_criteria(plan), "cell": "constant_volume"}
+        at_volume = relaxation(plan, Criteria.of(plan.options), "constant_volume")
         names = [f"volume-{i}" for i in range(1, len(output["structures"]) + 1)]
         jobs = [
             NewStep(
                 name=name,
                 title=f"{100 * change:+.1f} % in volume",
                 kind="job",
-                action=plan.job("relax", relaxed_atoms),
+                action=at_volume,
                 uses={"structure": Use(step="volumes", path=("structures", i))},
             )
             for i, (name, change) in enumerate(zip(names, output["changes"], strict=True))
@@ -75,8 +77,3 @@ class Eos:
             },
         )
         return *jobs, fit
-
-
-def _criteria(plan: Plan) -> dict[str, Any]:
-    names = ("fmax_ev_per_a", "smax_gpa", "max_steps", "optimizer")
-    return {name: plan.options[name] for name in names}

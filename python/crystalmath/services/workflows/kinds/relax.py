@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from crystalmath.contract.workflows import RelaxOptions
+from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.services.ports_workflows import NewStep, Use
+from crystalmath.services.workflows.calculations import FORCES, Criteria, relaxation
 from crystalmath.services.workflows.computations import RELAX_REPORT
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -20,6 +21,7 @@ class Relax:
     title = "Relaxation"
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
     options: type[BaseModel] = RelaxOptions
+    codes = frozenset({FORCES})
     result = "report"
     crystals_only = False
 
@@ -29,7 +31,12 @@ class Relax:
             name="relax",
             title="relaxation",
             kind="job",
-            action=plan.job("relax", {k: v for k, v in plan.options.items() if v is not None}),
+            action=relaxation(
+                plan,
+                Criteria.of(plan.options),
+                plan.options["cell"],
+                keep_symmetry=plan.options["keep_symmetry"],
+            ),
             uses={"structure": plan.start},
         )
         report = NewStep(

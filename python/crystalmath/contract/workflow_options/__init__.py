@@ -1,0 +1,1 @@
+"""Options of each kind of workflow, a module per kind."""

@@ -1,0 +1,4 @@
+//! Starting each kind of workflow: the arguments that are its own.
+
+pub mod eos;
+pub mod relax;
