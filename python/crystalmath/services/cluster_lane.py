@@ -147,8 +147,12 @@ class Lane:
     def wake(self, *, by_user: bool = False) -> None:
         """There is something new to do; a user's wish also ends a wait for a dead connection."""
         if by_user:
-            self._blocked, self._contact_at = None, 0.0
+            self.unblock()
         self._awake.set()
+
+    def unblock(self) -> None:
+        """A dead connection is not waited for any longer, at the next turn."""
+        self._blocked, self._contact_at = None, 0.0
 
     def _run(self) -> None:
         while not self._stopping.is_set():

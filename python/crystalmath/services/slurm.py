@@ -35,6 +35,7 @@ from crystalmath.errors import (
 from crystalmath.services.cluster_adopt import Adoption
 from crystalmath.services.cluster_lane import Lane
 from crystalmath.services.cluster_lanes import Lanes
+from crystalmath.services.cluster_polls import TRACKED
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
 from crystalmath.services.job_view import rfc3339, summary_of
@@ -208,7 +209,6 @@ class SlurmService:
                 SyncedCluster(cluster=cluster.record.name, complete=complete, trouble=trouble)
             )
             changed += [one for change in changes for one in _told(change)]
-        self._parts.lanes.wake()
         return Listing(data=changed, meta=SyncMeta(clusters=asked))
 
     def _look(self, cluster: Cluster) -> tuple[bool, str | None, list[JobChange]]:
@@ -218,9 +218,11 @@ class SlurmService:
                 cluster, self._parts.runner_of(cluster), by_user=True, wide=True
             )
         except SshError as error:
+            lane.wake(by_user=True)
             return False, error.message, []
-        finally:
-            lane.wake(by_user=True)  # not before: both would do their work at the same time
+        lane.unblock()
+        if any(move.state not in TRACKED for change in changes for move in change.moves):
+            lane.wake()  # there is something to collect
         if poll is None:
             return False, USED_UP, []
         return poll.complete, poll.trouble, changes
