@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "8ef909c803fc952b8344de00d0750ef3114f2941eb126d2120c3197cf3070532";
+pub const SCHEMA_SHA256: &str = "cb6dc2663a0a8a8e6f3c1c31b3e63f57ece6703905c011a11eee1e48a28314ef";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -2239,6 +2239,10 @@ pub struct CreateEosParams {
     /// The engine's model; its default if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
     /// Where its jobs run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
@@ -2278,6 +2282,10 @@ pub struct CreateRelaxParams {
     /// The engine's model; its default if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
     /// Where its jobs run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,

@@ -42,8 +42,8 @@ class CreateParams(Params):
     )
     inputs: dict[str, Any] = Field(
         default_factory=dict,
-        description="Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow "
-        "does not set itself, like cutoffs.",
+        description="Of each of its jobs, as in `jobs.submit`: what the code takes and the "
+        "workflow does not set itself, like cutoffs.",
     )
     cluster: str | None = Field(
         default=None, min_length=1, max_length=50, description="Where its jobs run."

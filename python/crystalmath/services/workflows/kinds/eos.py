@@ -34,7 +34,7 @@ class Eos:
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, and the volumes around its end."""
         options = plan.options
-        relaxation = NewStep(
+        relax = NewStep(
             name="relax",
             title="relaxation of atoms and cell",
             kind="job",
@@ -48,7 +48,7 @@ class Eos:
             action=computation(EOS_STRAIN, points=options["points"], reach=options["reach"]),
             uses={"relaxed": Use(step="relax")},
         )
-        return relaxation, volumes
+        return relax, volumes
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """A job for each volume, and the fit to all of them."""

@@ -27,7 +27,7 @@ class Relax:
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, and the report on it."""
-        relaxation = NewStep(
+        relax = NewStep(
             name="relax",
             title="relaxation",
             kind="job",
@@ -46,7 +46,7 @@ class Relax:
             action=computation(RELAX_REPORT, provenance=plan.provenance),
             uses={"before": plan.start, "relaxed": Use(step="relax")},
         )
-        return relaxation, report
+        return relax, report
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """None."""
