@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "cb6dc2663a0a8a8e6f3c1c31b3e63f57ece6703905c011a11eee1e48a28314ef";
+pub const SCHEMA_SHA256: &str = "6e57535c889ceb2bcfd40632768c3a773ecb69500235d3d55b66c71c706bbb09";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3518,6 +3518,8 @@ pub struct Job {
     pub runner: String,
     /// Name of the cluster.
     pub cluster: Option<String>,
+    /// The workflow that it is a step of.
+    pub workflow: Option<i64>,
     /// How far it is.
     pub progress: ProgressView,
     /// Something a person should look at.
@@ -3674,6 +3676,8 @@ pub struct JobSummary {
     pub runner: String,
     /// Name of the cluster.
     pub cluster: Option<String>,
+    /// The workflow that it is a step of.
+    pub workflow: Option<i64>,
     /// How far it is.
     pub progress: ProgressView,
     /// Something a person should look at.

@@ -213,6 +213,7 @@ class JobSummary(Model):
     n_atoms: int | None = Field(default=None, description="Atoms in the cell.")
     runner: str = Field(description="local, ssh, slurm or aiida.")
     cluster: str | None = Field(default=None, description="Name of the cluster.")
+    workflow: int | None = Field(default=None, description="The workflow that it is a step of.")
     progress: ProgressView = Field(description="How far it is.")
     attention: str | None = Field(default=None, description="Something a person should look at.")
     created_at: Timestamp = Field(description="When it was accepted.")

@@ -250,6 +250,7 @@ SUMMARY_COLUMNS = (
     "n_atoms",
     "runner",
     "cluster",
+    "workflow",
     "progress_fraction",
     "progress_text",
     "attention",
