@@ -20,6 +20,7 @@ mod requests;
 mod telling;
 mod toasts;
 pub mod view;
+mod workflows;
 
 use ratatui::layout::Rect;
 
@@ -39,6 +40,7 @@ use fleet::Fleet;
 use overlays::Overlay;
 use requests::{Owner, Requests};
 use toasts::Toasts;
+use workflows::Progress;
 
 /// Seconds between two attempts to connect after the first one failed.
 const RECONNECT_S: f64 = 5.0;
@@ -69,6 +71,7 @@ pub struct Model {
     requests: Requests,
     feed: Feed,
     fleet: Fleet,
+    workflows: Progress,
     connect_at: Option<f64>,
     dirty: bool,
     quit: bool,
@@ -103,6 +106,7 @@ impl Model {
             requests: Requests::default(),
             feed: Feed::default(),
             fleet: Fleet::default(),
+            workflows: Progress::default(),
             connect_at: None,
             dirty: true,
             quit: false,
@@ -161,6 +165,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.dirty = true;
             model.tell_jobs_changed(&ids)
         }
+        Msg::WorkflowsChanged(news) => model.workflows_told(&news),
         Msg::Resync => model.resync(),
         Msg::NoEvents(error) => model.feed_refused(&error),
         Msg::Directory { id, result } => model.worked(id, |slot| Event::Directory {

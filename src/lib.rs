@@ -12,6 +12,7 @@ pub mod ipc;
 pub mod keymap;
 pub mod msg;
 pub mod queue;
+pub mod results;
 pub mod rpc;
 pub mod runtime;
 pub mod screens;

@@ -14,7 +14,9 @@ pub use action::{Action, Group, Info, Scope};
 
 use crate::error::IpcError;
 use crate::keymap::Key;
-use crate::rpc::types::{ClusterView, EngineInfo, InstallTask, JobSummary, WorkerInfo};
+use crate::rpc::types::{
+    ClusterView, EngineInfo, InstallTask, JobSummary, WorkerInfo, WorkflowSummary,
+};
 use crate::submission::Kind;
 
 /// Something that happened.
@@ -45,6 +47,8 @@ pub enum Msg {
     JobsChanged(Vec<JobSummary>),
     /// The daemon tells that these jobs are no longer there.
     JobsGone(Vec<i64>),
+    /// The daemon tells that these workflows are now like this, oldest news first.
+    WorkflowsChanged(Vec<WorkflowSummary>),
     /// Events were lost; lists have to be read again.
     Resync,
     /// The daemon refuses to tell of changes, and why.

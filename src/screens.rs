@@ -60,12 +60,18 @@ pub mod job;
 pub mod jobs;
 pub mod listing;
 pub mod materials;
+mod names;
 pub mod new_job;
+pub mod new_workflow;
 pub mod queue;
 pub mod save;
+mod specs;
+mod tabs;
 pub mod templates;
 pub mod units;
 pub mod wording;
+pub mod workflow;
+pub mod workflows;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -73,12 +79,15 @@ use serde_json::{Map, Value};
 
 use std::cell::Cell;
 
+pub use specs::SPECS;
+
 use crate::app::Data;
 pub use crate::app::{Choice, Cx, Picker, Question};
 use crate::config::Config;
 use crate::error::IpcError;
 use crate::keymap::Keymap;
 use crate::msg::{Action, ClusterNews, Edit, EngineNews, Entry, Unwritten};
+use crate::rpc::types::WorkflowSummary;
 use crate::submission::{Kind, Source};
 use crate::theme::Theme;
 
@@ -93,6 +102,12 @@ pub enum ScreenId {
     NewJob,
     /// The queue of a cluster.
     Queue,
+    /// Calculations that lead to one result.
+    Workflows,
+    /// One of them.
+    Workflow,
+    /// A workflow that is to be started.
+    NewWorkflow,
     /// Structures that are looked for.
     Materials,
     /// Texts with places to fill in.
@@ -129,66 +144,6 @@ pub struct Spec {
     pub make: fn(&Config) -> Box<dyn Screen>,
 }
 
-/// Every screen there is.
-pub const SPECS: &[Spec] = &[
-    Spec {
-        id: ScreenId::Jobs,
-        title: "Jobs",
-        place: Place::Tab(1),
-        opened_by: None,
-        make: |config| Box::new(jobs::Jobs::new(config)),
-    },
-    Spec {
-        id: ScreenId::Job,
-        title: "Job",
-        place: Place::DetailOf(ScreenId::Jobs),
-        opened_by: None,
-        make: |_| Box::<job::JobScreen>::default(),
-    },
-    Spec {
-        id: ScreenId::NewJob,
-        title: "New job",
-        place: Place::Over,
-        opened_by: Some(Action::New),
-        make: |_| Box::<new_job::NewJob>::default(),
-    },
-    Spec {
-        id: ScreenId::Queue,
-        title: "Queue",
-        place: Place::Tab(2),
-        opened_by: None,
-        make: |_| Box::<queue::Queue>::default(),
-    },
-    Spec {
-        id: ScreenId::Materials,
-        title: "Materials",
-        place: Place::Tab(4),
-        opened_by: None,
-        make: |_| Box::<materials::Materials>::default(),
-    },
-    Spec {
-        id: ScreenId::Templates,
-        title: "Templates",
-        place: Place::Tab(5),
-        opened_by: None,
-        make: |_| Box::<templates::Templates>::default(),
-    },
-    Spec {
-        id: ScreenId::Engines,
-        title: "Engines",
-        place: Place::Tab(6),
-        opened_by: None,
-        make: |_| Box::<engines::Engines>::default(),
-    },
-    Spec {
-        id: ScreenId::Clusters,
-        title: "Clusters",
-        place: Place::Tab(7),
-        opened_by: None,
-        make: |_| Box::<clusters::Clusters>::default(),
-    },
-];
-
 /// What a screen is about; `None` when it is about everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
@@ -196,6 +151,8 @@ pub enum Subject {
     Job(i64),
     /// The cluster with this number.
     Cluster(i64),
+    /// The workflow with this number.
+    Workflow(i64),
 }
 
 /// What a new job begins with, when another screen has it already.
@@ -229,6 +186,8 @@ pub enum Event<'a> {
     Show(Option<Subject>),
     /// Begin with this; comes before [`Event::Entered`] to the screen for new jobs.
     Begin(&'a Start),
+    /// Begin with this structure; comes before [`Event::Entered`] to the screen for new workflows.
+    BeginWorkflow(&'a str),
     /// The user asked for this. Only actions of [`Screen::actions`] and movements arrive.
     Act(Action),
     /// While [`Screen::takes_text`]: a change to the text.
@@ -239,6 +198,8 @@ pub enum Event<'a> {
     Resized,
     /// The shared job list has changed; so has what belongs to these jobs (all when empty).
     JobsChanged(&'a [i64]),
+    /// Workflows are now like this, oldest news first; told to every screen.
+    WorkflowsChanged(&'a [WorkflowSummary]),
     /// The connection was lost and is back, or events were lost: read again what is shown.
     Resync,
     /// The time of [`Screen::wake_at`] has come.

@@ -11,7 +11,7 @@ use super::requests::{Owner, Requests};
 use crate::config::Chosen;
 use crate::error::IpcError;
 use crate::msg::{Action, Effect, Program, Tone};
-use crate::rpc::types::JobSummary;
+use crate::rpc::types::{JobSummary, WorkflowSummary};
 use crate::screens::wording::error_text;
 use crate::screens::{ScreenId, Start, Subject};
 
@@ -61,8 +61,10 @@ pub(super) enum Wish {
     FocusDetail(bool),
     Zoom(bool),
     Take(Box<JobSummary>),
+    TakeWorkflow(Box<WorkflowSummary>),
     Act(Action),
     Begin(Box<Start>),
+    BeginWorkflow(String),
     Remember(Chosen),
 }
 
@@ -165,6 +167,16 @@ impl<'a> Cx<'a> {
     /// Put a job that the daemon has just named into the shared list.
     pub fn take_job(&mut self, job: JobSummary) {
         self.wishes.push(Wish::Take(Box::new(job)));
+    }
+
+    /// Tell everybody of a workflow that the daemon has just named.
+    pub fn take_workflow(&mut self, workflow: WorkflowSummary) {
+        self.wishes.push(Wish::TakeWorkflow(Box::new(workflow)));
+    }
+
+    /// Open the screen for new workflows with this structure: a path, `provider:id` or `job:12`.
+    pub fn begin_workflow(&mut self, structure: impl Into<String>) {
+        self.wishes.push(Wish::BeginWorkflow(structure.into()));
     }
 
     /// Open the screen for new jobs with this.

@@ -78,7 +78,7 @@ impl Model {
         let subscribe = self.requests.call(
             Owner::Feed(FeedCall::Subscribe),
             "events.subscribe",
-            json!({"topics": ["jobs"]}),
+            json!({"topics": ["jobs", "workflows"]}),
         );
         let mut effects = vec![subscribe];
         self.feed.reading = None;

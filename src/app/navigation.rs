@@ -198,10 +198,17 @@ impl Model {
             }
             Wish::Zoom(zoomed) => self.zoomed = zoomed,
             Wish::Take(job) => return self.feed_told(vec![*job]),
+            Wish::TakeWorkflow(workflow) => return self.workflows_told(&[*workflow]),
             Wish::Act(action) => return self.act(action),
             Wish::Begin(start) => {
                 let mut effects = self.open(ScreenId::NewJob, None);
                 effects.extend(self.tell(ScreenId::NewJob, &Event::Begin(&start)).1);
+                return effects;
+            }
+            Wish::BeginWorkflow(structure) => {
+                let mut effects = self.open(ScreenId::NewWorkflow, None);
+                let event = Event::BeginWorkflow(&structure);
+                effects.extend(self.tell(ScreenId::NewWorkflow, &event).1);
                 return effects;
             }
             Wish::Remember(chosen) => return self.remember(chosen),
@@ -250,6 +257,7 @@ impl Model {
         let list = match subject {
             Subject::Job(_) => ScreenId::Jobs,
             Subject::Cluster(_) => ScreenId::Clusters,
+            Subject::Workflow(_) => ScreenId::Workflows,
         };
         self.open(list, Some(subject))
     }

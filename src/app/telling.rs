@@ -58,19 +58,25 @@ impl Model {
             .collect()
     }
 
-    /// Tell every screen, seen or not, that jobs have changed.
-    pub(super) fn tell_jobs_changed(&mut self, ids: &[i64]) -> Vec<Effect> {
+    /// Tell every screen, seen or not.
+    pub(super) fn tell_all(&mut self, event: &Event<'_>) -> Vec<Effect> {
         let all: Vec<ScreenId> = self.screens.iter().map(|(spec, _)| spec.id).collect();
         all.into_iter()
-            .flat_map(|id| self.tell(id, &Event::JobsChanged(ids)).1)
+            .flat_map(|id| self.tell(id, event).1)
             .collect()
     }
 
-    /// Tell the user's desktop that jobs have ended.
+    /// Tell every screen, seen or not, that jobs have changed.
+    pub(super) fn tell_jobs_changed(&mut self, ids: &[i64]) -> Vec<Effect> {
+        self.tell_all(&Event::JobsChanged(ids))
+    }
+
+    /// Tell the user that jobs have ended. Of those that are steps of a workflow its own end is told.
     pub(super) fn tell_ended(&mut self, ids: &[i64]) -> Vec<Effect> {
         let rows: Vec<&Row> = ids
             .iter()
             .filter_map(|id| self.data.jobs.get(*id))
+            .filter(|row| row.job.workflow.is_none())
             .collect();
         let (title, body) = match rows[..] {
             [] => return Vec::new(),
@@ -98,6 +104,11 @@ impl Model {
         };
         let bad = rows.iter().any(|row| row.job.state.as_str() == "FAILED");
         let tone = if bad { Tone::Bad } else { Tone::Good };
+        self.tell_user(tone, title, body)
+    }
+
+    /// Say something here and to the user's desktop.
+    pub(super) fn tell_user(&mut self, tone: Tone, title: String, body: String) -> Vec<Effect> {
         self.toast(tone, format!("{title}: {body}"));
         if self.config.notify {
             let body = if self.theme.glyphs().ascii {

@@ -88,13 +88,17 @@ actions! {
     Open "open" "open" Do Screen ["enter"];
         "Go into what the cursor is on.";
     Cancel "cancel" "cancel" Do Screen destructive ["c"];
-        "End jobs, with everything they started; on the engines a worker or an installation.";
+        "End jobs or a workflow, with everything they started; on the engines a worker or an installation.";
     Rerun "rerun" "rerun" Do Screen ["r"];
-        "Submit jobs again, from the same input.";
+        "Submit jobs again, from the same input; run a step of a workflow again that did not complete.";
     Continue "continue" "continue" Do Screen ["R"];
-        "Go on where a job stopped that did not complete, as a new job.";
+        "Go on where a job stopped that did not complete, as a new job; or with a workflow that waits.";
     New "new" "new" Do Screen ["a"];
-        "Submit a new job, by files and a form; on the clusters describe a new one.";
+        "Submit a new job, by files and a form; start a workflow; describe a cluster: as the screen is.";
+    Workflow "workflow" "workflow" Do Screen ["F"];
+        "Start a workflow, by a form: from the structure or the job with the cursor, if there is one.";
+    Jobs "jobs" "its jobs" Do Screen ["J"];
+        "The jobs of the workflow, in the job list.";
     Submit "submit" "submit" Do Screen ["ctrl-s"];
         "Submit what the form says.";
     Delete "delete" "delete" Do Screen destructive ["d"];
@@ -215,6 +219,7 @@ actions! {
         "To the pane or tab before.";
     Screen1 "screen-1" "screen 1" Move Everywhere ["1"]; "To the jobs.";
     Screen2 "screen-2" "screen 2" Move Everywhere ["2"]; "To the queues of the clusters.";
+    Screen3 "screen-3" "screen 3" Move Everywhere ["3"]; "To the workflows.";
     Screen4 "screen-4" "screen 4" Move Everywhere ["4"]; "To the materials.";
     Screen5 "screen-5" "screen 5" Move Everywhere ["5"]; "To the templates.";
     Screen6 "screen-6" "screen 6" Move Everywhere ["6"]; "To the engines.";
@@ -260,6 +265,7 @@ impl Action {
         match self {
             Self::Screen1 => Some(1),
             Self::Screen2 => Some(2),
+            Self::Screen3 => Some(3),
             Self::Screen4 => Some(4),
             Self::Screen5 => Some(5),
             Self::Screen6 => Some(6),

@@ -42,6 +42,8 @@ pub struct Form {
     pub faults: BTreeMap<String, String>,
     /// What is wrong with the whole.
     pub whole: Option<String>,
+    /// How a choice of a field is read in its list, where its word alone does not say enough.
+    pub titles: BTreeMap<(String, String), String>,
 }
 
 /// What became of an action or a key.
@@ -69,6 +71,47 @@ impl Form {
             fields: fields.collect(),
             ..Self::default()
         }
+    }
+
+    /// Have these parameters instead; what is written in those that stay stays, and so does the cursor.
+    pub fn change(&mut self, specs: Vec<Spec>) {
+        let here = self.field().map(|field| field.spec.name.clone());
+        let on_button = here.is_none() && !self.fields.is_empty();
+        let mut before = std::mem::take(&mut self.fields);
+        let fields = specs.into_iter().map(|spec| {
+            let same = |old: &Field| old.spec.name == spec.name;
+            let at = before.iter().position(same);
+            let input = at.map(|at| before.swap_remove(at).input);
+            Field {
+                input: input.unwrap_or_default(),
+                spec,
+            }
+        });
+        self.fields = fields.collect();
+        let stays = |(_, field): (usize, &Field)| Some(&field.spec.name) == here.as_ref();
+        let at = self.shown().position(stays);
+        let count = self.shown().count();
+        self.cursor = at.unwrap_or(if on_button {
+            count
+        } else {
+            self.cursor.min(count)
+        });
+        let known = &self.fields;
+        self.faults
+            .retain(|name, _| known.iter().any(|field| field.spec.name == *name));
+    }
+
+    /// Write something into a field.
+    pub fn write(&mut self, name: &str, text: &str) {
+        if let Some(field) = self.fields.iter_mut().find(|field| field.spec.name == name) {
+            field.input = TextLine::of(text);
+        }
+    }
+
+    /// What is in force in a field: what is written, else its default; empty where there is none.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        self.named(name).map_or("", Field::text)
     }
 
     /// Whether there are no parameters.
@@ -245,9 +288,13 @@ impl Form {
             self.editing = Some(field.input.clone());
             return Done::Moved;
         };
+        let title = |word: &String| {
+            let key = (field.spec.name.clone(), word.clone());
+            self.titles.get(&key).unwrap_or(word).clone()
+        };
         let choice = |word: &String| Choice {
             name: word.clone(),
-            title: word.clone(),
+            title: title(word),
             chosen: word == field.text(),
         };
         let mut choices: Vec<Choice> = words.iter().map(choice).collect();

@@ -3,15 +3,15 @@
 //! What the job list knows is shown at once; the rest follows. Only the tab that is seen is read.
 
 mod act;
+pub(super) mod begin;
 mod events;
 mod files;
 mod input;
 mod log;
-mod names;
 mod outputs;
 mod plots;
 mod summary;
-mod tables;
+pub(super) mod tables;
 mod view;
 mod watch;
 
@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
 use super::answers;
-use super::{Cx, Event, Handled, Screen, Subject, ViewCx};
+use super::{Cx, Event, Handled, Screen, Subject, ViewCx, tabs};
 use crate::app::{Data, Row, is_terminal};
 use crate::error::IpcError;
 use crate::msg::{Action, Edit};
@@ -174,13 +174,6 @@ impl JobScreen {
         cx.redraw();
     }
 
-    /// The tab beside this one; none at either end.
-    fn beside(&self, by: isize) -> Option<Tab> {
-        let at = TABS.iter().position(|(tab, _)| *tab == self.tab)?;
-        let to = at.checked_add_signed(by)?;
-        TABS.get(to).map(|(tab, _)| *tab)
-    }
-
     /// Jobs have changed; ours may be among them.
     fn changed(&mut self, ids: &[i64], cx: &mut Cx<'_>) {
         let ours = self
@@ -255,12 +248,8 @@ impl JobScreen {
 
     fn click(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
         if row == 0 {
-            let places = self.tab_places(cx.area().width);
-            let under = places.iter().rev().find(|(_, _, from)| *from <= column);
-            if let Some((tab, words, from)) = under
-                && usize::from(column - from) <= text::width(words)
-            {
-                self.go_to(*tab, cx);
+            if let Some(tab) = tabs::at(&TABS, self.tab, cx.area().width, column) {
+                self.go_to(tab, cx);
             }
             return;
         }
@@ -338,7 +327,7 @@ impl Screen for JobScreen {
             text::put(buf, at, "no job", area.width, cx.theme.style(Role::Dim));
             return;
         };
-        self.draw_tabs(area, buf, cx);
+        tabs::draw(&TABS, self.tab, area, buf, cx);
         let body = Self::body(area);
         if body.height == 0 {
             return;

@@ -307,6 +307,7 @@ impl Screen for Jobs {
             Action::Sort,
             Action::Copy,
             Action::Columns,
+            Action::Workflow,
             Action::Delete,
             Action::SortReverse,
             Action::SelectRange,
@@ -335,6 +336,12 @@ impl Screen for Jobs {
             }
             Event::Tick => cx.redraw(),
             Event::Show(Some(Subject::Job(id))) => self.show(*id, cx),
+            Event::Show(Some(Subject::Workflow(id))) => {
+                self.input = None;
+                self.selected.clear();
+                self.range = None;
+                self.set_filter(&format!("workflow:{id}"), cx);
+            }
             Event::Click(_, row) => {
                 if let Some(line) = row.checked_sub(self.rows_above() + 1) {
                     let index = self.place.offset + usize::from(line);

@@ -6,7 +6,7 @@ mod check;
 mod deck;
 pub(super) mod files;
 mod fill;
-mod form;
+pub(super) mod form;
 pub(super) mod schema;
 pub(super) mod view;
 

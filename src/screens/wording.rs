@@ -7,7 +7,7 @@ use crate::msg::Action;
 use crate::wording::{command, replace_names};
 
 /// What calls a method here.
-const METHODS: [(&str, Action); 20] = [
+const METHODS: [(&str, Action); 24] = [
     ("clusters.accept_host_key", Action::TrustKey),
     ("clusters.create", Action::New),
     ("clusters.delete", Action::Delete),
@@ -28,10 +28,14 @@ const METHODS: [(&str, Action); 20] = [
     ("slurm.cancel", Action::Cancel),
     ("slurm.release", Action::Release),
     ("system.status", Action::Refresh),
+    ("workflows.cancel", Action::Cancel),
+    ("workflows.create_", Action::Workflow),
+    ("workflows.resume", Action::Continue),
+    ("workflows.retry", Action::Rerun),
 ];
 
 /// What shows the answer of a method here.
-const PLACES: [(&str, &str); 14] = [
+const PLACES: [(&str, &str); 17] = [
     ("clusters.get", "Clusters"),
     ("clusters.list", "Clusters"),
     ("forces.engines", "Engines"),
@@ -46,6 +50,9 @@ const PLACES: [(&str, &str); 14] = [
     ("slurm.queue", "Queue"),
     ("templates.list", "Templates"),
     ("templates.render", "Templates"),
+    ("workflows.available", "workflow"),
+    ("workflows.get", "Workflows"),
+    ("workflows.list", "Workflows"),
 ];
 
 /// Fields that the form calls otherwise.
@@ -98,6 +105,9 @@ pub fn error_text(error: &IpcError) -> String {
 }
 
 fn method(name: &str) -> Option<String> {
+    // Which kind is chosen in the form.
+    let created = name.starts_with("workflows.create_");
+    let name = if created { "workflows.create_" } else { name };
     let action = METHODS.iter().find(|(method, _)| *method == name);
     let place = PLACES.iter().find(|(method, _)| *method == name);
     let action = action.map(|(_, action)| action.info().name.to_owned());
@@ -108,8 +118,9 @@ fn field(name: &str) -> Option<String> {
     if let Some((_, words)) = FIELDS.iter().find(|(field, _)| *field == name) {
         return Some((*words).to_owned());
     }
-    name.strip_prefix("inputs.")
-        .map(|name| units::split(name).0)
+    let parts = ["inputs.", "options."];
+    let inner = parts.iter().find_map(|part| name.strip_prefix(part));
+    inner.map(|name| units::split(name).0)
 }
 
 fn plain(value: &str) -> &str {

@@ -20,6 +20,10 @@ pub struct Curve {
     pub name: String,
     /// The points.
     pub points: Vec<(f64, f64)>,
+    /// Whether they are points by themselves, without a line from one to the next.
+    pub apart: bool,
+    /// Which colour and sign it has: those with the same belong together.
+    pub series: usize,
 }
 
 /// What there is to draw.
@@ -35,6 +39,8 @@ pub struct Plot {
     pub log_y: bool,
     /// The point of the first curve whose value is told.
     pub cursor: Option<usize>,
+    /// Places along x with a name instead of numbers, each with a line through the plot.
+    pub places: Vec<(f64, String)>,
 }
 
 const CURVES: [Role; 3] = [Role::Plot1, Role::Plot2, Role::Plot3];
@@ -80,9 +86,20 @@ pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     legend(plot, area, buf, theme);
     let inner = axes(plot, (x, y), area, buf, theme);
-    cursor_line(plot, x, inner, buf, theme);
-    for (index, points) in curves.iter().enumerate() {
-        let mark = theme.glyphs().ascii.then(|| MARKS[index % MARKS.len()]);
+    for (place, _) in &plot.places {
+        upright(*place, x, inner, buf, theme);
+    }
+    let point = plot
+        .cursor
+        .and_then(|at| plot.curves.first()?.points.get(at));
+    if let Some((at, _)) = point {
+        upright(*at, x, inner, buf, theme);
+    }
+    for (curve, points) in plot.curves.iter().zip(&curves) {
+        let mark = theme
+            .glyphs()
+            .ascii
+            .then(|| MARKS[curve.series % MARKS.len()]);
         let canvas = Canvas::new(inner, mark);
         let (columns, rows) = canvas.size();
         let dots: Vec<_> = points
@@ -92,7 +109,12 @@ pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
                 Some((x.place(*px, columns)?, rows - 1 - row))
             })
             .collect();
-        canvas.draw(&dots, buf, theme.style(CURVES[index % CURVES.len()]));
+        let style = theme.style(CURVES[curve.series % CURVES.len()]);
+        if curve.apart {
+            canvas.draw_apart(&dots, buf, style);
+        } else {
+            canvas.draw(&dots, buf, style);
+        }
     }
 }
 
@@ -104,7 +126,8 @@ fn scaled(plot: &Plot, curve: &Curve) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The first row: what y is, and the value of each curve at the cursor, else its last one.
+/// The first row: what y is, and the value of the first curve at the cursor, else of a single one the
+/// last; others are named.
 fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let right = area.right();
     let glyphs = theme.glyphs();
@@ -114,23 +137,38 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let axis = theme.style(Role::Axis);
     let mut x = text::put(buf, (area.x, area.y), &label, area.width, axis);
     for (index, curve) in plot.curves.iter().enumerate() {
-        let at = plot.cursor.unwrap_or(usize::MAX);
-        let Some((px, py)) = curve.points.get(at).or_else(|| curve.points.last()) else {
+        let Some(said) = said(plot, index, curve) else {
             continue;
         };
         let mark = if glyphs.ascii {
-            MARKS[index % MARKS.len()]
+            MARKS[curve.series % MARKS.len()]
         } else {
             glyphs.live
         };
-        let name = match (plot.curves.len(), plot.cursor) {
-            (1, Some(_)) => format!("{} {}", plot.x_label, value_text(*px)),
-            (1, None) => "last".to_owned(),
-            _ => curve.name.clone(),
-        };
-        let words = format!("  {mark} {name}: {}", value_text(*py));
-        let style = theme.style(CURVES[index % CURVES.len()]);
+        let words = format!("  {mark} {said}");
+        let style = theme.style(CURVES[curve.series % CURVES.len()]);
         x = text::put(buf, (x, area.y), &words, right.saturating_sub(x), style);
+    }
+}
+
+/// What the legend says of a curve; nothing where it has neither a name nor a value to tell.
+fn said(plot: &Plot, index: usize, curve: &Curve) -> Option<String> {
+    let alone = plot.curves.len() == 1;
+    let at = plot.cursor.filter(|_| index == 0);
+    let point = at.and_then(|at| curve.points.get(at));
+    match (point, curve.points.last()) {
+        (Some((x, y)), _) => {
+            let name = if alone { "" } else { curve.name.as_str() };
+            let words = format!(
+                "{name} {} {}: {}",
+                plot.x_label,
+                value_text(*x),
+                value_text(*y)
+            );
+            Some(words.trim_start().to_owned())
+        }
+        (None, Some((_, y))) if alone => Some(format!("last: {}", value_text(*y))),
+        _ => Some(curve.name.clone()).filter(|name| !name.is_empty()),
     }
 }
 
@@ -163,10 +201,18 @@ fn axes(plot: &Plot, (x, y): (Span, Span), area: Rect, buf: &mut Buffer, theme: 
     text::put(buf, (inner.x, inner.bottom()), &rule, inner.width, style);
     let corner = (inner.x - 1, inner.bottom());
     text::put(buf, corner, glyphs.corners[2], 1, style);
-    // Nobody makes half a step.
-    let mut abscissas = plot.curves.iter().flat_map(|curve| &curve.points);
-    let whole = abscissas.all(|(x, _)| x.fract() == 0.0);
-    x_labels(x, if whole { 1.0 } else { 0.0 }, inner, buf, theme);
+    let labels = if plot.places.is_empty() {
+        // Nobody makes half a step.
+        let mut abscissas = plot.curves.iter().flat_map(|curve| &curve.points);
+        let whole = abscissas.all(|(x, _)| x.fract() == 0.0);
+        let least = if whole { 1.0 } else { 0.0 };
+        let (ticks, step) = round_ticks(x, usize::from(inner.width / 12).clamp(1, 10), least);
+        let labels = ticks.into_iter().map(|tick| (tick, tick_text(tick, step)));
+        labels.collect()
+    } else {
+        plot.places.clone()
+    };
+    x_labels(x, &labels, inner, buf, theme);
     if named {
         let label = text::fit(&plot.x_label, usize::from(inner.width), glyphs.more);
         let columns = u16::try_from(text::width(&label)).unwrap_or(0);
@@ -200,14 +246,12 @@ fn y_ticks(plot: &Plot, y: Span, wanted: usize) -> Vec<(f64, String)> {
 }
 
 /// The numbers below the axis, as many as stand apart.
-fn x_labels(x: Span, least: f64, inner: Rect, buf: &mut Buffer, theme: &Theme) {
+fn x_labels(x: Span, labels: &[(f64, String)], inner: Rect, buf: &mut Buffer, theme: &Theme) {
     let style = theme.style(Role::Axis);
-    let (ticks, step) = round_ticks(x, usize::from(inner.width / 12).clamp(1, 10), least);
     let mut free = inner.x;
-    for tick in ticks {
-        let label = tick_text(tick, step);
-        let columns = u16::try_from(text::width(&label)).unwrap_or(0);
-        let Some(at) = x.place(tick, usize::from(inner.width)) else {
+    for (tick, label) in labels {
+        let columns = u16::try_from(text::width(label)).unwrap_or(0);
+        let Some(at) = x.place(*tick, usize::from(inner.width)) else {
             continue;
         };
         let at = inner.x + u16::try_from(at).unwrap_or(0);
@@ -218,16 +262,14 @@ fn x_labels(x: Span, least: f64, inner: Rect, buf: &mut Buffer, theme: &Theme) {
         }
         let up = theme.glyphs().tees[1];
         text::put(buf, (at, inner.bottom()), up, 1, style);
-        text::put(buf, (from, inner.bottom() + 1), &label, columns, style);
+        text::put(buf, (from, inner.bottom() + 1), label, columns, style);
         free = from + columns + 1;
     }
 }
 
-fn cursor_line(plot: &Plot, x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
-    let point = plot
-        .cursor
-        .and_then(|at| plot.curves.first()?.points.get(at));
-    let Some(column) = point.and_then(|point| x.place(point.0, usize::from(inner.width))) else {
+/// A line from bottom to top.
+fn upright(at: f64, x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
+    let Some(column) = x.place(at, usize::from(inner.width)) else {
         return;
     };
     let column = inner.x + u16::try_from(column).unwrap_or(0);
@@ -264,6 +306,7 @@ mod tests {
             curves: vec![Curve {
                 name: "f".into(),
                 points: points.collect(),
+                ..Curve::default()
             }],
             x_label: "step".into(),
             y_label: "largest force / eV/Å".into(),

@@ -22,11 +22,13 @@ mod materials;
 mod mouse;
 mod new_job;
 mod new_job_deck;
+mod new_workflow;
 mod queue;
 mod settings;
 mod snapshots;
 mod templates;
 mod text;
+mod workflows;
 
 use std::fmt::Write as _;
 

@@ -9,6 +9,7 @@ use crate::cli::session::Session;
 use crate::cli::table::{Cell, Column, cell, render};
 use crate::cli::text;
 use crate::cli::wording::{Commands, speak_of};
+use crate::results::{error_figures, figures};
 use crate::rpc::types::{StepView, Workflow, WorkflowIdParams, calls};
 
 /// Length of a hash that people compare.
@@ -113,28 +114,9 @@ fn quantity(one: &Value) -> Vec<Cell> {
     vec![
         cell(word(one, "label")),
         cell(value.map_or_else(|| "-".to_owned(), figures)),
-        cell(error.map_or_else(String::new, |error| format!("{error:.1e}"))),
+        cell(error.map_or_else(String::new, error_figures)),
         cell(word(one, "unit")),
     ]
-}
-
-/// Seven significant figures, without an exponent where people write none.
-fn figures(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if value.fract() == 0.0 && value.abs() < 1e6 {
-        return format!("{value:.0}");
-    }
-    let size = value.abs();
-    if !(1e-4..1e7).contains(&size) {
-        return format!("{value:.6e}");
-    }
-    let whole = [1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7]
-        .iter()
-        .position(|limit| size < *limit);
-    let decimals = 6_usize.saturating_sub(whole.unwrap_or(6));
-    format!("{value:.decimals$}")
 }
 
 fn origin(workflow: &Workflow) -> Vec<String> {
@@ -188,26 +170,4 @@ fn word<'a>(value: &'a Value, name: &str) -> &'a str {
 
 fn spoken(sentence: &str, id: i64) -> String {
     speak_of(Commands::Workflows, sentence, Some(id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::figures;
-
-    #[test]
-    fn numbers_have_seven_significant_figures() {
-        let cases = [
-            (134.374_658_7, "134.3747"),
-            (3.589_831_43, "3.589831"),
-            (-0.007_034_851, "-0.007035"),
-            (11.565_446, "11.56545"),
-            (12_345.678_9, "12345.68"),
-            (0.0, "0"),
-            (9.0, "9"),
-            (1.5e-9, "1.500000e-9"),
-        ];
-        for (value, wanted) in cases {
-            assert_eq!(figures(value), wanted);
-        }
-    }
 }

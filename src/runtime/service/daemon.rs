@@ -181,7 +181,7 @@ fn told(notification: Notification) -> Vec<Msg> {
     match notification {
         Notification::Events(events) => {
             let (mut changed, mut gone, mut logs) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut engines, mut clusters) = (Vec::new(), Vec::new());
+            let (mut engines, mut clusters, mut flows) = (Vec::new(), Vec::new(), Vec::new());
             for event in events {
                 match event {
                     Event::Job(row) => changed.push(row.job),
@@ -193,11 +193,13 @@ fn told(notification: Notification) -> Vec<Msg> {
                     Event::Cluster(row) => {
                         clusters.push(ClusterNews::Changed(Box::new(row.cluster)));
                     }
+                    Event::Workflow(row) => flows.push(row.workflow),
                     Event::ClusterRemoved(row) => clusters.push(ClusterNews::Gone(row.id)),
                     _ => {}
                 }
             }
             let clusters = (!clusters.is_empty()).then(|| Msg::ClusterNews(clusters));
+            let flows = (!flows.is_empty()).then(|| Msg::WorkflowsChanged(flows));
             let changed = (!changed.is_empty()).then(|| Msg::JobsChanged(changed));
             let gone = (!gone.is_empty()).then(|| Msg::JobsGone(gone));
             let engines = (!engines.is_empty()).then(|| Msg::EngineNews(engines));
@@ -205,7 +207,8 @@ fn told(notification: Notification) -> Vec<Msg> {
                 .into_iter()
                 .chain(gone)
                 .chain(engines)
-                .chain(clusters);
+                .chain(clusters)
+                .chain(flows);
             lists.chain(logs).collect()
         }
         Notification::Resync(_) => vec![Msg::Resync],

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{JobScreen, Tab};
+use super::begin::begin_workflow;
+use super::{JobScreen, TABS, Tab};
 use crate::app::{Command, Row, error_text, is_terminal};
 use crate::error::IpcError;
 use crate::msg::{Action, Program, Tone};
 use crate::rpc::types::{JobState, JobSummary, method};
-use crate::screens::{Choice, Cx, Handled, Picker, Question, ScreenId, Subject};
+use crate::screens::{Choice, Cx, Handled, Picker, Question, ScreenId, Subject, tabs};
 use crate::widgets::text;
 
 const PICK_COPY: u32 = 1;
@@ -30,6 +31,7 @@ macro_rules! with_job {
             Action::Continue,
             Action::Cancel,
             Action::Rerun,
+            Action::Workflow,
             Action::Delete,
             Action::Shell,
         ]
@@ -79,12 +81,14 @@ pub(super) fn hints(actions: &[Action], tab: Tab, row: Option<&Row>) -> Vec<Acti
     let Some(state) = row.map(|row| &row.job.state) else {
         return Vec::new();
     };
+    let has_structure = row.is_some_and(|row| row.job.formula.is_some());
     let ended = is_terminal(state);
     let stopped = ended && *state != JobState::Completed;
     let of_use = |action: &Action| match action {
         Action::Cancel => !ended && *state != JobState::Cancelling,
         Action::Rerun | Action::Delete => ended,
         Action::Continue => stopped,
+        Action::Workflow => *state == JobState::Completed && has_structure,
         _ => true,
     };
     let mut hints: Vec<Action> = actions.iter().copied().filter(of_use).collect();
@@ -103,6 +107,7 @@ impl JobScreen {
             Action::Rerun => cx.command(Command::Rerun, job),
             Action::Delete => cx.command(Command::Delete, job),
             Action::Continue => self.plan(cx),
+            Action::Workflow => begin_workflow(self.row(cx.data()), cx),
             Action::Shell => self.shell(cx),
             Action::Log => {
                 self.go_to(Tab::Log, cx);
@@ -120,8 +125,8 @@ impl JobScreen {
 
     fn change_tab(&mut self, action: Action, cx: &mut Cx<'_>) -> Handled {
         let tab = match action {
-            Action::NextPane | Action::Right => self.beside(1),
-            Action::PreviousPane | Action::Left => self.beside(-1),
+            Action::NextPane | Action::Right => tabs::beside(&TABS, self.tab, 1),
+            Action::PreviousPane | Action::Left => tabs::beside(&TABS, self.tab, -1),
             _ => return Handled::No,
         };
         match (tab, action) {

@@ -6,11 +6,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
-use super::names::{draw_names, name_at, name_beside};
 use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::Action;
 use crate::rpc::types::{Reply, Series, SeriesResult};
+use crate::screens::names::{draw_names, name_at, name_beside};
 use crate::screens::{Cx, Handled, ViewCx};
 use crate::theme::Role;
 use crate::widgets::plot::{self, Curve, Plot};
@@ -211,11 +211,13 @@ impl Plots {
             curves: vec![Curve {
                 name: name.to_owned(),
                 points: points(series),
+                ..Curve::default()
             }],
             x_label: series.x_label.clone(),
             y_label: format!("{}{unit}", series.y_label),
             log_y: self.is_log(name, series),
             cursor: self.cursor,
+            ..Plot::default()
         };
         let rest = Rect {
             y: area.y + 1,

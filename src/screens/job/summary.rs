@@ -51,6 +51,8 @@ pub fn lines(row: &Row, detail: Option<&Job>, data: &Data, theme: &Theme) -> Vec
     }
     lines.gap();
     what(&mut lines, row, detail);
+    let workflow = row.job.workflow.map(|id| format!("step of workflow {id}"));
+    lines.some("workflow", workflow, Role::Text);
     lines.gap();
     times(&mut lines, row, detail, data);
     if let Some(job) = detail {

@@ -1,15 +1,15 @@
-//! The tables of a job's results, one at a time: modes, elastic constants, atoms, spins and whatever
+//! The tables of results, one at a time: of a job modes, elastic constants, atoms, spins and whatever
 //! else its results document holds.
 
-mod found;
+pub(in crate::screens) mod found;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Map, Value};
 
-use super::names::{draw_names, name_at, name_beside};
 use crate::msg::Action;
 use crate::screens::listing::{below, moved, said};
+use crate::screens::names::{draw_names, name_at, name_beside};
 use crate::screens::{Cx, Handled, ViewCx};
 use crate::theme::Role;
 use crate::widgets::table::{self, Column, Line, Place};
@@ -31,7 +31,12 @@ pub struct Tables {
 impl Tables {
     /// Take the results of the job.
     pub fn take(&mut self, results: &Map<String, Value>) {
-        self.all = Some(found::tables(results));
+        self.take_found(found::tables(results));
+    }
+
+    /// Show these.
+    pub fn take_found(&mut self, tables: Vec<Found>) {
+        self.all = Some(tables);
         if let Some(now) = self.current() {
             let rows = now.rows.len();
             self.place.cursor = self.place.cursor.min(rows.saturating_sub(1));
@@ -127,7 +132,7 @@ impl Tables {
         let Some(now) = self.current() else {
             let words = match self.all {
                 None => "reading",
-                Some(_) => "this job has no tables, or none yet",
+                Some(_) => "there are no tables, or none yet",
             };
             let style = theme.style(Role::Dim);
             text::put(buf, (area.x + 1, area.y), words, area.width - 1, style);

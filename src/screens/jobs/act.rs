@@ -6,6 +6,7 @@ use super::{ColumnId, Jobs, PICK_COLUMNS, PICK_COPY, TextLine};
 use crate::app::{Command, Data, Row, is_terminal};
 use crate::msg::{Action, Link, Program, Tone};
 use crate::rpc::types::JobState;
+use crate::screens::job::begin::begin_workflow;
 use crate::screens::{Choice, Cx, Handled, Picker, Screen as _, ScreenId, Subject};
 
 impl Jobs {
@@ -36,6 +37,7 @@ impl Jobs {
             Action::Cancel => cx.command(Command::Cancel, self.targets()),
             Action::Rerun => cx.command(Command::Rerun, self.targets()),
             Action::Delete => cx.command(Command::Delete, self.targets()),
+            Action::Workflow => begin_workflow(self.current_row(cx.data()), cx),
             Action::Back => return self.back(cx),
             action => return self.act_on_view(action, cx),
         }
@@ -55,6 +57,7 @@ impl Jobs {
             Action::Filter => !data.jobs.is_empty(),
             Action::Cancel => states.iter().any(going_on),
             Action::Rerun | Action::Delete => ended,
+            Action::Workflow => states.contains(&&JobState::Completed),
             _ => !states.is_empty(),
         };
         let own = self.actions().iter().copied().filter(of_use);

@@ -59,6 +59,7 @@ columns! {
     Atoms "atoms" "Atoms" 6 0 right 7 "Atoms in the cell";
     Created "created" "Created" 8 0 right 6 "How long ago it was accepted";
     Ended "ended" "Ended" 8 0 right 6 "How long ago it ended";
+    Workflow "workflow" "Workflow" 8 0 right 6 "Workflow that it is a step of; sorted by it, they stand together";
     Tags "tags" "Tags" 10 1 left 7 "Labels";
 }
 
@@ -88,7 +89,7 @@ impl ColumnId {
     pub const fn starts_descending(self) -> bool {
         matches!(
             self,
-            Self::Id | Self::Time | Self::Used | Self::Atoms | Self::Progress
+            Self::Id | Self::Workflow | Self::Time | Self::Used | Self::Atoms | Self::Progress
         )
     }
 
@@ -168,6 +169,7 @@ impl ColumnId {
                     .map_or_else(String::new, |ev| format!("{ev:.6}")),
             ),
             Self::Formula => plain(job.formula.clone().unwrap_or_default()),
+            Self::Workflow => plain(job.workflow.map_or_else(String::new, |id| id.to_string())),
             Self::Atoms => plain(job.n_atoms.map_or_else(String::new, |n| n.to_string())),
             Self::Created => ago(Some(&job.created_at)),
             Self::Ended => ago(job.finished_at.as_ref()),
@@ -220,6 +222,7 @@ impl ColumnId {
             Self::Energy => Rank::Number(job.science.energy_ev),
             Self::Formula => Rank::Text(job.formula.as_deref()),
             Self::Atoms => job.n_atoms.map_or(Rank::Number(None), count),
+            Self::Workflow => job.workflow.map_or(Rank::Number(None), count),
             Self::Created => age(&job.created_at),
             Self::Ended => job.finished_at.as_deref().map_or(Rank::Number(None), age),
             Self::Tags => Rank::Texts(&job.tags),

@@ -57,6 +57,7 @@ enum Field {
     Formula,
     Reason,
     Tag,
+    Workflow,
 }
 
 const FIELDS: &[(&str, Field)] = &[
@@ -69,6 +70,7 @@ const FIELDS: &[(&str, Field)] = &[
     ("formula", Field::Formula),
     ("reason", Field::Reason),
     ("tag", Field::Tag),
+    ("workflow", Field::Workflow),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,6 +255,9 @@ fn values(field: Field, row: &Row) -> Values<'_> {
         Field::Formula => Values::One(job.formula.as_deref()),
         Field::Reason => Values::One(job.reason.as_deref()),
         Field::Tag => Values::Many(&job.tags),
+        Field::Workflow => job
+            .workflow
+            .map_or(Values::One(None), |id| Values::Number(id.to_string())),
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) const LISTED: &[Action] = &[
     Action::Filter,
     Action::Deck,
     Action::New,
+    Action::Workflow,
     Action::Import,
     Action::TurnRight,
     Action::AlongAxis,
@@ -63,7 +64,9 @@ pub(super) fn useful(screen: &Materials) -> Vec<Action> {
     let of_use = |action: &Action| match action {
         Action::Filter | Action::Import => true,
         Action::Open => row.is_some() && !screen.listing.opened,
-        Action::Deck | Action::New => row.is_some_and(|row| row.reason().is_none()),
+        Action::Deck | Action::New | Action::Workflow => {
+            row.is_some_and(|row| row.reason().is_none())
+        }
         Action::Copy => row.is_some(),
         Action::Refresh => false,
         _ => drawn,
@@ -83,6 +86,13 @@ impl Materials {
             Action::Filter => self.search.type_query(),
             Action::Deck => self.write_deck(cx),
             Action::New => self.begin_job(Map::new(), None, cx),
+            Action::Workflow => {
+                if self.is_usable(cx)
+                    && let Some(row) = self.current()
+                {
+                    cx.begin_workflow(row.material());
+                }
+            }
             Action::Import => {
                 let mut files = Files::default();
                 files.enter(cx);

@@ -80,6 +80,13 @@ pub struct Form {
     pub kinds: BTreeMap<PathBuf, Result<submission::Kind, String>>,
 }
 
+/// What every job may ask of the machine.
+#[must_use]
+pub fn resources() -> Vec<Spec> {
+    let fields = fields::resources().into_iter();
+    fields.map(|field| field.spec).collect()
+}
+
 /// A field and what is wrong with it.
 pub type Fault = (String, String);
 

@@ -56,6 +56,31 @@ impl Canvas {
         }
     }
 
+    /// Draw the dots alone, each as a small cross where there are dots enough to be told from a line.
+    pub fn draw_apart(&self, dots: &[Option<Dot>], buf: &mut Buffer, style: Style) {
+        let (columns, rows) = self.size();
+        for (x, y) in dots.iter().flatten().copied() {
+            let mut cross = vec![Some((x, y)), None];
+            if self.mark.is_none() {
+                let beside = [x.checked_sub(1), Some(x + 1).filter(|x| *x < columns)];
+                cross.extend(
+                    beside
+                        .into_iter()
+                        .flatten()
+                        .flat_map(|x| [Some((x, y)), None]),
+                );
+                let above = [y.checked_sub(1), Some(y + 1).filter(|y| *y < rows)];
+                cross.extend(
+                    above
+                        .into_iter()
+                        .flatten()
+                        .flat_map(|y| [Some((x, y)), None]),
+                );
+            }
+            self.draw(&cross, buf, style);
+        }
+    }
+
     fn braille(&self, dots: &[Option<Dot>], buf: &mut Buffer, style: Style) {
         let columns = usize::from(self.area.width);
         let mut cells = vec![0_u32; columns * usize::from(self.area.height)];

@@ -129,6 +129,9 @@ fn every_action_is_offered_by_the_palette_where_it_works() {
     let mut ui = Ui::new(SIZE);
     super::materials::writing(&mut ui);
     everywhere.extend(offered(&mut ui));
+    let mut ui = Ui::new(SIZE);
+    super::workflows::open(&mut ui);
+    everywhere.extend(offered(&mut ui));
     for info in Action::all() {
         assert!(
             everywhere.contains(&info.action),

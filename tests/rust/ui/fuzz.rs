@@ -17,6 +17,7 @@ use super::new_job::codes;
 use super::new_job_deck::{codes as decks, discovered, dry_run};
 use super::queue::queue;
 use super::templates::{finding, list as templates, rendered};
+use super::workflows::{completed, failed, list as workflows, row, running};
 use super::{NOW, Ui, job, page, ready};
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
@@ -160,6 +161,15 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
             json!({"data": [{"line": numbers.below(60), "column": numbers.below(3), "code": "x",
                              "message": words(numbers), "severity": severity}]})
         }
+        "workflows.list" => workflows(),
+        "workflows.get" => odd_workflow(numbers),
+        "workflows.available" => super::new_workflow::kinds(),
+        "workflows.cancel" | "workflows.resume" | "workflows.retry" => {
+            json!({"data": {"workflow": odd_row(numbers)}})
+        }
+        method if method.starts_with("workflows.create_") => {
+            json!({"data": {"workflow": odd_row(numbers)}})
+        }
         "clusters.list" => clusters(),
         "clusters.test" => json!({"data": report(&json!({"noise": [words(numbers)]}))}),
         "clusters.create" | "clusters.update" => {
@@ -198,6 +208,31 @@ fn answer(numbers: &mut Numbers, method: &str) -> Value {
     }
 }
 
+fn odd_row(numbers: &mut Numbers) -> Value {
+    let state = ["RUNNING", "WAITING", "COMPLETED", "FAILED", "?"][numbers.below(5)];
+    let id = i64::try_from(numbers.below(7)).unwrap();
+    row(
+        id,
+        state,
+        &json!({"name": words(numbers), "rev": numbers.below(100)}),
+    )
+}
+
+/// A workflow with something in it that makes no sense.
+fn odd_workflow(numbers: &mut Numbers) -> Value {
+    let mut whole = [running, failed, completed][numbers.below(3)]();
+    let data = &mut whole["data"];
+    match numbers.below(6) {
+        0 => data["graph"][0]["after"] = json!(["relax", "fit", "nobody"]),
+        1 => data["graph"] = json!([]),
+        2 => data["graph"][0]["name"] = json!(words(numbers)),
+        3 => data["results"]["plots"] = json!([{"curves": [{"x": [1.0], "y": []}]}, {}]),
+        4 => data["results"]["tables"] = json!([{"columns": [{"values": [1]}, {"values": []}]}]),
+        _ => data["message"] = json!(words(numbers)),
+    }
+    whole
+}
+
 /// Rock salt with one number that makes no sense.
 fn odd_cell(numbers: &mut Numbers) -> Value {
     let mut found = inspected();
@@ -220,7 +255,7 @@ fn odd_cell(numbers: &mut Numbers) -> Value {
 
 fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
     let place = |numbers: &mut Numbers| u16::try_from(numbers.below(200)).unwrap();
-    match numbers.below(26) {
+    match numbers.below(27) {
         0 => Msg::Resize(place(numbers), place(numbers) / 2),
         1 => Msg::Mouse(Mouse::Click(place(numbers), place(numbers) / 4)),
         2 => Msg::Mouse(Mouse::Wheel(
@@ -302,6 +337,10 @@ fn message(numbers: &mut Numbers, ui: &mut Ui) -> Msg {
                 result: Ok(json!(null)),
             },
         },
+        16 => {
+            let row = odd_row(numbers);
+            Msg::WorkflowsChanged(vec![serde_json::from_value(row).unwrap()])
+        }
         15 => Msg::EngineNews(vec![told_worker(
             ["w1", "w2", "w3"][numbers.below(3)],
             ["idle", "busy", "crashed", "stopped", "?"][numbers.below(5)],

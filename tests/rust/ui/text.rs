@@ -111,11 +111,12 @@ fn a_plot_has_axes_units_and_values() {
         curves: vec![Curve {
             name: "SCF".into(),
             points,
+            ..Curve::default()
         }],
         x_label: "iteration".into(),
         y_label: "accuracy / Ry".into(),
         log_y: true,
-        cursor: None,
+        ..Plot::default()
     };
     let theme = Theme::built_in("dark").unwrap();
     let text = drawn(&plot, &theme, (60, 14));

@@ -106,7 +106,7 @@ fn resource(name: &str, label: &str, kind: Kind, default: Option<&str>, help: &s
     field
 }
 
-fn resources() -> Vec<Field> {
+pub(super) fn resources() -> Vec<Field> {
     vec![
         resource(
             "ntasks",

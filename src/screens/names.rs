@@ -1,4 +1,4 @@
-//! A row of names of which one is chosen: the curves of a job, its tables.
+//! A row of names of which one is chosen: curves, tables.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
