@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, text
 
 from crystalmath.domain.evidence import Observation
-from crystalmath.runners.slurm.observe import of_queue
+from crystalmath.runners.slurm.observe import by_job, of_queue
 from crystalmath.runners.slurm.queue import queue_command, read_queue
 from crystalmath.services.cluster_key import job_key, job_name
 from crystalmath.services.ports import Prepared
@@ -129,7 +129,7 @@ def _seen(scheduler: ScriptedScheduler) -> dict[int, Observation]:
     if poll.rejects:
         raise ValueError(f"rows of the scripted squeue are not understood: {poll.rejects[:1]}")
     scheduler.forget()
-    return of_queue(poll.rows, 1, float(SUBMITTED_AT))
+    return of_queue(by_job(poll.rows), 1, float(SUBMITTED_AT))
 
 
 def _directory(site: Site, number: int) -> Path:
