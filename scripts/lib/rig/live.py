@@ -9,7 +9,7 @@ from __future__ import annotations
 import getpass
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,7 @@ def _fill(connection: Connection, site: Site, cluster_id: int) -> None:
     connection.execute(insert(evidence), [evidence_values(n, last[n]) for n in ids])
 
 
-def _seen(scheduler: ScriptedScheduler) -> dict[int, Observation]:
+def _seen(scheduler: ScriptedScheduler) -> Mapping[int, Observation]:
     """The first answer of the scheduler."""
     command = queue_command(getpass.getuser(), _TAG)
     setup = "\n".join(scheduler.setup_commands)
