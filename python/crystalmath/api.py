@@ -22,6 +22,8 @@ from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, LINT, WorkerDecks
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.codes.espresso.writer import GENERATE as GENERATE_ESPRESSO
+from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
@@ -106,6 +108,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
 LINTERS: Final[Mapping[str, Linter]] = {"crystal": Linter((".d12", ".d3"), LINT)}
+GENERATORS: Final[Mapping[str, str]] = {"espresso": GENERATE_ESPRESSO}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 
@@ -135,7 +138,10 @@ class CrystalController:
             crystal_large.with_workers(
                 CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
             ),
-            espresso_large.with_workers(EspressoAdapter(), server.run_worker),
+            espresso_large.with_workers(
+                EspressoAdapter(EspressoDecks(server.run_worker, READ_STRUCTURE_S)),
+                server.run_worker,
+            ),
             ForcesAdapter(
                 provider,
                 {
@@ -220,6 +226,7 @@ class CrystalController:
             GENERATE,
             GENERATE_PROPERTIES,
             search=search,
+            generators=GENERATORS,
         )
         rendering = Rendering(
             server.run_worker,
