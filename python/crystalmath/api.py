@@ -296,7 +296,8 @@ class CrystalController:
         self._driver = Driver(conductor, self._wake)
         self.workflows = WorkflowsService(
             WorkflowsParts(
-                store, self._store, desk, codes, PROCEDURES, time.time, self._driver.wake
+                *(store, self._store, desk, codes, PROCEDURES, time.time, self._driver.wake),
+                compute=self._server.run_worker,
             )
         )
 
