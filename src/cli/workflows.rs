@@ -34,6 +34,10 @@ pub enum Command {
     Relax(Box<kinds::relax::RelaxArgs>),
     /// Compute an equation of state: equilibrium volume, bulk modulus and its derivative
     Eos(Box<kinds::eos::EosArgs>),
+    /// Compute phonons: bands, density of states, thermodynamic functions
+    Phonon(Box<kinds::phonon::PhononArgs>),
+    /// Compute elastic constants, Born stability and the moduli of a polycrystal
+    Elastic(Box<kinds::elastic::ElasticArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// End a workflow, with the jobs of it that run
@@ -85,6 +89,8 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Available) => available::run(session),
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
+        Some(Command::Phonon(args)) => kinds::phonon::start(session, args),
+        Some(Command::Elastic(args)) => kinds::elastic::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {

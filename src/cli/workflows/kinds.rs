@@ -1,4 +1,6 @@
 //! Starting each kind of workflow: the arguments that are its own.
 
+pub mod elastic;
 pub mod eos;
+pub mod phonon;
 pub mod relax;

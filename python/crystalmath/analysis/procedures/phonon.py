@@ -116,7 +116,7 @@ def displaced(
         "structures": [bare_structure(cell.document()) for cell in plan.displaced()],
         "titles": [
             f"{symbols[item.atom]} (atom {item.atom + 1} of {len(symbols)}) moved by "
-            f"{' '.join(f'{component:+.4f}' for component in item.vector)} Å"
+            f"{' '.join(f'{round(component, 4) + 0.0:+.4f}' for component in item.vector)} Å"
             for item in plan.displacements
         ],
     }
