@@ -36,6 +36,10 @@ pub enum Command {
     Eos(Box<kinds::eos::EosArgs>),
     /// Find how fine a cutoff, a mesh of k points, a smearing or a supercell must be
     Convergence(Box<kinds::convergence::ConvergenceArgs>),
+    /// Compute phonons: bands, density of states, thermodynamic functions
+    Phonon(Box<kinds::phonon::PhononArgs>),
+    /// Compute elastic constants, Born stability and the moduli of a polycrystal
+    Elastic(Box<kinds::elastic::ElasticArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// End a workflow, with the jobs of it that run
@@ -88,6 +92,8 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
         Some(Command::Convergence(args)) => kinds::convergence::start(session, args),
+        Some(Command::Phonon(args)) => kinds::phonon::start(session, args),
+        Some(Command::Elastic(args)) => kinds::elastic::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {

@@ -150,7 +150,7 @@ def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
     assert not codes["crystal"]["usable"]
     assert "force engines" in codes["crystal"]["reason"]
     assert "espresso" in codes
-    assert (kinds["phonon"]["usable"], kinds["phonon"]["reason"]) == (False, "it is not built yet")
+    assert (kinds["aiida"]["usable"], kinds["aiida"]["reason"]) == (False, "it is not built yet")
 
 
 def test_convergence_with_the_supercell(started: Daemon) -> None:

@@ -5,6 +5,7 @@ Names alone: importing them costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
@@ -13,12 +14,19 @@ EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
 CONVERGENCE_SERIES: Final = "crystalmath.analysis.procedures.convergence:points_of"
 CONVERGENCE_CHOICE: Final = "crystalmath.analysis.procedures.convergence:chosen"
 
+PHONON_CHECK: Final = "crystalmath.analysis.procedures.phonon:checked"
+PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
+PHONON_RESULT: Final = "crystalmath.analysis.procedures.phonon:result"
+ELASTIC_STRAIN: Final = "crystalmath.analysis.procedures.elastic:strained"
+ELASTIC_FIT: Final = "crystalmath.analysis.procedures.elastic:fitted"
+
+CHECKS: Final[Mapping[str, str]] = {"phonon": PHONON_CHECK}
+"""By kind: what looks at structure and options before a workflow is accepted."""
 COMPUTATIONS: Final = frozenset(
     {
-        RELAX_REPORT,
-        EOS_STRAIN,
-        EOS_FIT,
-        CONVERGENCE_SERIES,
-        CONVERGENCE_CHOICE,
+        *(RELAX_REPORT, EOS_STRAIN, EOS_FIT),
+        *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
+        *(ELASTIC_STRAIN, ELASTIC_FIT),
+        *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),
     }
 )

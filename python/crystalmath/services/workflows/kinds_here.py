@@ -67,8 +67,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 _TITLES: Final = {
     "workflows.create_bands": "Bands and density of states",
-    "workflows.create_phonon": "Phonons",
-    "workflows.create_elastic": "Elastic constants",
     "workflows.create_md": "Molecular dynamics",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
