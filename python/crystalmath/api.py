@@ -23,6 +23,7 @@ from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, 
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.forces.adapter import ForcesAdapter
+from crystalmath.codes.vasp import large as vasp_large
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.contract.system import Check
@@ -136,6 +137,7 @@ class CrystalController:
                 CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
             ),
             espresso_large.with_workers(EspressoAdapter(), server.run_worker),
+            vasp_large.in_daemon(server.run_worker, READ_STRUCTURE_S),
             ForcesAdapter(
                 provider,
                 {

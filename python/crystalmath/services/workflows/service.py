@@ -30,6 +30,7 @@ from crystalmath.contract.workflows import (
 )
 from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
+    ConfigError,
     Conflict,
     DatabaseError,
     IllegalTransition,
@@ -46,7 +47,7 @@ from crystalmath.services.workflows import kinds_here, view
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure
 
-CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
+CREATE_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
 
 
