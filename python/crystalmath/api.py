@@ -25,6 +25,7 @@ from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.espresso.writer import GENERATE as GENERATE_ESPRESSO
 from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
+from crystalmath.codes.vasp import large as vasp_large
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.contract.system import Check
@@ -139,6 +140,7 @@ class CrystalController:
                 EspressoAdapter(EspressoDecks(server.run_worker, READ_STRUCTURE_S)),
                 server.run_worker,
             ),
+            vasp_large.in_daemon(server.run_worker, READ_STRUCTURE_S),
             ForcesAdapter(
                 provider,
                 {

@@ -49,6 +49,8 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.codes.espresso.generate.deck:generate_inputs",
         "crystalmath.codes.crystal.generate.properties:generate_properties",
         "crystalmath.codes.crystal.lint.lint:lint_source",
+        "crystalmath.codes.vasp.generate.inputs:generate_inputs",
+        "crystalmath.codes.vasp.large:read",
         "crystalmath.templates.shelf:list_templates",
         "crystalmath.templates.shelf:get_template",
         "crystalmath.templates.render:render_template",

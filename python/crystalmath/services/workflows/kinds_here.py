@@ -5,7 +5,8 @@ Used by ``service`` for ``workflows.available`` and to refuse what cannot run be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from crystalmath.contract.planned import PLANNED
@@ -139,7 +140,8 @@ def settled(
     InvalidParams
         One that the code has no use for.
     """
-    given: Set[str] = getattr(getattr(params, "options", None), "model_fields_set", frozenset())
+    options = getattr(params, "options", None)
+    given: AbstractSet[str] = getattr(options, "model_fields_set", frozenset())
     if code != FORCES and "optimizer" in given:
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"

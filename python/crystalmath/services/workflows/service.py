@@ -34,6 +34,7 @@ from crystalmath.contract.workflows import (
 from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
     AnalysisRefused,
+    ConfigError,
     Conflict,
     DatabaseError,
     IllegalTransition,
@@ -52,7 +53,7 @@ from crystalmath.services.workflows.conduct import Compute
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure, Tried
 
-CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
+CREATE_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
 CHECK_S = 60.0
 """Seconds for a first look at what is asked for."""
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
