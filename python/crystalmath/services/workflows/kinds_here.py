@@ -140,8 +140,8 @@ def settled(
     InvalidParams
         One that the code has no use for.
     """
-    options = getattr(params, "options", None)
-    given: AbstractSet[str] = getattr(options, "model_fields_set", frozenset())
+    asked = getattr(params, "options", None)
+    given: AbstractSet[str] = getattr(asked, "model_fields_set", frozenset())
     if code != FORCES and "optimizer" in given:
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"
