@@ -22,6 +22,7 @@ from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, LINT, WorkerDecks
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
@@ -135,7 +136,10 @@ class CrystalController:
             crystal_large.with_workers(
                 CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
             ),
-            espresso_large.with_workers(EspressoAdapter(), server.run_worker),
+            espresso_large.with_workers(
+                EspressoAdapter(EspressoDecks(server.run_worker, READ_STRUCTURE_S)),
+                server.run_worker,
+            ),
             ForcesAdapter(
                 provider,
                 {
