@@ -67,7 +67,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 _TITLES: Final = {
     "workflows.create_convergence": "Convergence",
-    "workflows.create_bands": "Bands and density of states",
     "workflows.create_phonon": "Phonons",
     "workflows.create_elastic": "Elastic constants",
     "workflows.create_md": "Molecular dynamics",

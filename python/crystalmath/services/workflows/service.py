@@ -14,6 +14,7 @@ from typing import Any
 from crystalmath.contract.jobs import StructureIn, SubmitParams
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
 from crystalmath.contract.workflows import (
+    CreateBandsParams,
     CreateEosParams,
     CreateParams,
     CreateRelaxParams,
@@ -43,6 +44,7 @@ from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
 from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
+from crystalmath.services.workflows.calculations import single_point
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure
 
@@ -89,6 +91,15 @@ class WorkflowsService:
         third-order Birch-Murnaghan is fitted, with other forms beside it.
         """
         return self._create("eos", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_bands(self, params: CreateBandsParams, call: Call) -> CreateResult:
+        """Compute bands and density of states. It runs at once.
+
+        The standard primitive cell is computed along the path that belongs to it, and on a mesh
+        that is denser than that of the SCF; edges and gap are those of both.
+        """
+        return self._create("bands", params, params.options.model_dump(mode="json"), call)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: ListWorkflowsParams) -> Listing[WorkflowSummary, WorkflowsMeta]:
@@ -233,7 +244,8 @@ class WorkflowsService:
             cluster=params.cluster,
         )
         steps = procedure.first_steps(plan)
-        warnings = self._check_first(plan, steps[0].action, structure)
+        jobs = (step.action for step in steps if step.kind == "job")
+        warnings = self._check_first(plan, next(jobs, single_point(plan)), structure)
         return NewWorkflow(
             uuid=uuid.uuid4().hex,
             kind=kind,
@@ -254,7 +266,10 @@ class WorkflowsService:
     def _check_first(
         self, plan: Plan, action: Mapping[str, Any], structure: StructureData
     ) -> tuple[str, ...]:
-        """Refuse now what the first job would be refused for; returns what is doubtful."""
+        """Refuse now what the first job would be refused for; returns what is doubtful.
+
+        Where a computation comes first, a calculation of the same structure stands for that job.
+        """
         submission = SubmitParams.model_validate({**action, "name": "the first step"})
         try:
             return self._parts.desk.check(submission, structure=structure).prepared.warnings

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from crystalmath.contract.jobs import ContinueParams, SubmitParams
@@ -26,6 +27,11 @@ from crystalmath.services.workflows.plan import MAX_NAME
 _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
 """Of a job's results: what is no result, and differs between two runs of the same."""
 MAX_ARRAYS_BYTES: Final = 256 * 1024**2
+READ_LEVELS_S: Final = 300.0
+"""Seconds for the levels of a band structure."""
+
+ReadLevels = Callable[[Path], Mapping[str, Any]]
+"""Reads what a band structure of a code has left in its directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,8 @@ class DeskJobs:
     directories: JobDirectories
     ending: Ending
     clock: Callable[[], float]
+    levels: Mapping[str, ReadLevels] = field(default_factory=dict)
+    """By code: what reads the levels of its band structures."""
 
     def prepare(
         self, workflow: WorkflowRecord, step: StepRecord, arguments: Mapping[str, Any]
@@ -121,6 +129,8 @@ class DeskJobs:
         results = dict(self.store.documents(job_id).results)
         if "arrays_in" in results:
             results |= self._arrays(row["uuid"], results.pop("arrays_in"))
+        if results.pop("levels_in", None) and row["code"] in self.levels:
+            results["levels"] = self.levels[row["code"]](self.directories.path(row["uuid"]))
         output = {key: value for key, value in results.items() if key not in _PASSING}
         structure = output.get("structure")
         if isinstance(structure, dict):
