@@ -132,7 +132,8 @@ def test_what_cannot_run_is_refused_with_its_field(started: Daemon) -> None:
         return error["message"], error["data"].get("field")
 
     assert refused(engine="nothing")[1] == "engine"
-    assert refused(code="espresso")[1] == "code"
+    assert refused(code="crystal")[1] == "code"
+    assert refused(code="espresso", options={"optimizer": "FIRE"})[1] == "options.optimizer"
     assert refused(engine="emt", options={"points": 4})[1] == "options.points"
     assert refused(engine="emt", cluster="hpc")[1] == "cluster"
     molecule = {"text": "2\n\nH 0 0 0\nH 0 0 0.74\n", "format": "xyz"}
@@ -145,7 +146,10 @@ def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
     assert kinds["eos"]["usable"]
     assert {"name": "emt", "usable": True, "reason": None} in kinds["eos"]["engines"]
     assert "points" in kinds["eos"]["options"]["properties"]
-    assert all(not one["usable"] and one["reason"] for one in kinds["eos"]["codes"])
+    codes = {one["name"]: one for one in kinds["eos"]["codes"]}
+    assert not codes["crystal"]["usable"]
+    assert "force engines" in codes["crystal"]["reason"]
+    assert "espresso" in codes
     assert (kinds["phonon"]["usable"], kinds["phonon"]["reason"]) == (False, "it is not built yet")
 
 

@@ -17,6 +17,7 @@ from crystalmath.contract.jobs import (
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
 from crystalmath.contract.workflow_options.bands import BandsOptions
+from crystalmath.contract.workflow_options.convergence import ConvergenceOptions
 from crystalmath.contract.workflow_options.eos import EosOptions
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.domain.workflow_states import StepState, WorkflowState
@@ -85,6 +86,12 @@ class CreateBandsParams(CreateParams):
     """Bands and density of states."""
 
     options: BandsOptions = Field(default_factory=BandsOptions, description="Options of the kind.")
+
+
+class CreateConvergenceParams(CreateParams):
+    """A convergence series."""
+
+    options: ConvergenceOptions = Field(description="Options of the kind.")
 
 
 class StepCounts(Model):

@@ -45,7 +45,6 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.materials.project:describe",
         "crystalmath.codes.crystal.generate.deck:generate_deck",
         "crystalmath.codes.crystal.large:read",
-        "crystalmath.codes.espresso.bands.levels:read",
         "crystalmath.codes.espresso.large:read",
         "crystalmath.codes.espresso.generate.deck:generate_inputs",
         "crystalmath.codes.crystal.generate.properties:generate_properties",

@@ -5,12 +5,29 @@ Names alone: importing them costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
+CONVERGENCE_SERIES: Final = "crystalmath.analysis.procedures.convergence:points_of"
+CONVERGENCE_CHOICE: Final = "crystalmath.analysis.procedures.convergence:chosen"
 BANDS_PATH: Final = "crystalmath.analysis.procedures.bands:pathed"
 BANDS_REPORT: Final = "crystalmath.analysis.procedures.bands:report"
 
-COMPUTATIONS: Final = frozenset({RELAX_REPORT, EOS_STRAIN, EOS_FIT, BANDS_PATH, BANDS_REPORT})
+LEVELS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.bands.levels:read"}
+"""By code: what reads the levels that a band structure has left in its directory."""
+
+COMPUTATIONS: Final = frozenset(
+    {
+        RELAX_REPORT,
+        EOS_STRAIN,
+        EOS_FIT,
+        CONVERGENCE_SERIES,
+        CONVERGENCE_CHOICE,
+        BANDS_PATH,
+        BANDS_REPORT,
+        *LEVELS.values(),
+    }
+)

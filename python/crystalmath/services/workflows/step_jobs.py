@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from crystalmath.contract.jobs import ContinueParams, SubmitParams
@@ -17,11 +16,12 @@ from crystalmath.errors import CrystalMathError, IllegalTransition, NotFound, Ou
 from crystalmath.services.job_continue import onward
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
-from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports import CodeAdapter, RunWorker
 from crystalmath.services.ports_store import NewJob, Store
 from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord
 from crystalmath.services.structure_in import decode_structure
 from crystalmath.services.submission import Desk, new_job
+from crystalmath.services.workflows.computations import LEVELS
 from crystalmath.services.workflows.plan import MAX_NAME
 
 _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
@@ -29,9 +29,6 @@ _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
 MAX_ARRAYS_BYTES: Final = 256 * 1024**2
 READ_LEVELS_S: Final = 300.0
 """Seconds for the levels of a band structure."""
-
-ReadLevels = Callable[[Path], Mapping[str, Any]]
-"""Reads what a band structure of a code has left in its directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +78,7 @@ class DeskJobs:
     directories: JobDirectories
     ending: Ending
     clock: Callable[[], float]
-    levels: Mapping[str, ReadLevels] = field(default_factory=dict)
-    """By code: what reads the levels of its band structures."""
+    run_worker: RunWorker
 
     def prepare(
         self, workflow: WorkflowRecord, step: StepRecord, arguments: Mapping[str, Any]
@@ -129,8 +125,9 @@ class DeskJobs:
         results = dict(self.store.documents(job_id).results)
         if "arrays_in" in results:
             results |= self._arrays(row["uuid"], results.pop("arrays_in"))
-        if results.pop("levels_in", None) and row["code"] in self.levels:
-            results["levels"] = self.levels[row["code"]](self.directories.path(row["uuid"]))
+        if results.pop("levels_in", None):
+            place = {"directory": str(self.directories.path(row["uuid"]))}
+            results["levels"] = self.run_worker(LEVELS[row["code"]], place, READ_LEVELS_S)
         output = {key: value for key, value in results.items() if key not in _PASSING}
         structure = output.get("structure")
         if isinstance(structure, dict):

@@ -15,8 +15,6 @@ from crystalmath.codes.outputs import open_regular
 from crystalmath.errors import OutputUnreadable
 from crystalmath.units import BOHR_ANGSTROM, HARTREE_EV
 
-READ: Final = "crystalmath.codes.espresso.bands.levels:read"
-"""``server.proc`` allows it."""
 _DECIMALS: Final = 6
 """Of energies in eV: a hundred times better than what an SCF gives."""
 

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from crystalmath.services.workflows.kinds.bands import Bands
+from crystalmath.services.workflows.kinds.convergence import Convergence
 from crystalmath.services.workflows.kinds.eos import Eos
 from crystalmath.services.workflows.kinds.relax import Relax
 from crystalmath.services.workflows.plan import Procedure
 
-PROCEDURES: Final[Mapping[str, Procedure]] = {one.kind: one for one in (Relax(), Eos(), Bands())}
+PROCEDURES: Final[Mapping[str, Procedure]] = {
+    one.kind: one for one in (Relax(), Eos(), Convergence(), Bands())
+}

@@ -6,14 +6,15 @@ the dense mesh are one job: they share a directory of pw.x, and no path is hande
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.bands import BandsOptions
+from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_workflows import NewStep, Use
-from crystalmath.services.workflows.calculations import ESPRESSO, Criteria, relaxation
+from crystalmath.services.workflows.calculations import ESPRESSO, Criteria, relaxation, single_point
 from crystalmath.services.workflows.computations import BANDS_PATH, BANDS_REPORT
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -34,8 +35,25 @@ class Bands:
     result = "report"
     crystals_only = True
 
+    def trial(self, plan: Plan) -> Mapping[str, Any]:
+        """See ``plan.Tried``."""
+        return single_point(plan)
+
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
-        """The relaxation, if it is wanted, and the path."""
+        """The relaxation, if it is wanted, and the path.
+
+        Raises
+        ------
+        InvalidParams
+            Moments of single atoms, which the standard cell has in another order.
+        """
+        if isinstance(plan.inputs.get("moments_mu_b"), list):
+            raise InvalidParams(
+                "bands are computed for the standard primitive cell, whose atoms are others than "
+                "those of the structure: moments of single atoms do not fit them",
+                hint="give moments of elements: {Ni: 2}",
+                field="inputs.moments_mu_b",
+            )
         start, steps = plan.start, []
         if plan.options["relax"]:
             limits = {name: plan.options[name] for name in ("fmax_ev_per_a", "smax_gpa")}
