@@ -26,7 +26,11 @@ class BandsOptions(Params):
         description="Compute a dense mesh too: the density of states, and edges beside the path.",
     )
     mesh_factor: int = Field(
-        default=2, ge=2, le=10, description="How much denser that mesh is than the one of the SCF."
+        default=2,
+        ge=2,
+        le=10,
+        examples=[3],
+        description="How much denser that mesh is than the one of the SCF.",
     )
     n_bands: int | None = Field(
         default=None,
