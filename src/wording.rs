@@ -57,6 +57,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("templates.save", "templates save NAME"),
     ("workflows.available", "workflows available"),
     ("workflows.cancel", "workflows cancel ID"),
+    ("workflows.create_bands", "workflows bands STRUCTURE"),
     ("workflows.create_eos", "workflows eos STRUCTURE"),
     ("workflows.create_relax", "workflows relax STRUCTURE"),
     ("workflows.get", "workflows show ID"),

@@ -34,6 +34,8 @@ pub enum Command {
     Relax(Box<kinds::relax::RelaxArgs>),
     /// Compute an equation of state: equilibrium volume, bulk modulus and its derivative
     Eos(Box<kinds::eos::EosArgs>),
+    /// Compute bands along the path of the lattice, the gap, and the density of states
+    Bands(Box<kinds::bands::BandsArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// End a workflow, with the jobs of it that run
@@ -85,6 +87,7 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Available) => available::run(session),
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
+        Some(Command::Bands(args)) => kinds::bands::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {
