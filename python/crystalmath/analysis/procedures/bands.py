@@ -111,7 +111,8 @@ def report(
         zero_ev=zero,
         dos=dos,
     )
-    flags = [*document.flags, *doubts, *_of_path(along), *_not_relaxed(computed)]
+    doubts += [*_of_path(along), *_not_relaxed(computed), *_fixed(edges, levels)]
+    flags = [*document.flags, *doubts]
     return replace(document, flags=tuple(flags)).document()
 
 
@@ -210,6 +211,19 @@ def _mesh_provenance(levels: Mapping[str, Any], mesh: Mapping[str, Any] | None) 
 
 def _of_path(path: BandPath) -> list[Flag]:
     return [Flag("path", warning) for warning in path.warnings]
+
+
+def _fixed(edges: BandEdges, levels: Mapping[str, Any]) -> list[Flag]:
+    """A doubt about the density of a metal that was computed as an insulator."""
+    if not edges.metal or levels["scf_occupations"] != "fixed":
+        return []
+    return [
+        Flag(
+            "fixed_occupations",
+            "the bands overlap, but the SCF filled a fixed number of them: its density is not that "
+            "of a metal; compute it again with a smearing (`inputs.smearing`)",
+        )
+    ]
 
 
 def _not_relaxed(computed: Mapping[str, Any]) -> list[Flag]:

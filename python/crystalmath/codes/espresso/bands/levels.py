@@ -25,7 +25,8 @@ def read(directory: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        For each step what :func:`read_levels` gives; ``magnetisation_mu_b`` of the SCF.
+        For each step what :func:`read_levels` gives; of the SCF ``magnetisation_mu_b``,
+        ``scf_fermi_ev``, ``scf_mesh`` and ``scf_occupations``.
 
     Raises
     ------
@@ -39,6 +40,7 @@ def read(directory: str) -> dict[str, Any]:
     found["magnetisation_mu_b"] = scf["magnetisation_mu_b"]
     found["scf_fermi_ev"] = scf["fermi_ev"]
     found["scf_mesh"] = scf["mesh"]
+    found["scf_occupations"] = scf["occupations"]
     return found
 
 
@@ -50,7 +52,8 @@ def read_levels(path: Path) -> dict[str, Any]:
     dict
         ``lattice`` (Å, rows), ``k_points`` (fractions of the reciprocal vectors), ``weights``,
         ``energies_ev`` (by spin, k point, band), ``occupied_ev``, ``electrons``, ``fermi_ev``,
-        ``magnetisation_mu_b``, ``mesh`` (sizes and half steps; None where k points were listed),
+        ``magnetisation_mu_b``, ``occupations`` (``fixed`` …), ``mesh`` (sizes and half
+        steps; None where k points were listed),
         ``rotations`` (on fractions of positions, as pw.x prints them), ``inverts`` (−k stands for
         k).
 
@@ -169,6 +172,7 @@ class _Reader:
             "occupied_ev": self._energy("highestOccupiedLevel"),
             "magnetisation_mu_b": float(self._values.get("total", 0.0)),
             "mesh": self._mesh,
+            "occupations": self._values.get("occupations_kind"),
             "rotations": self._rotations,
             "inverts": not self._no_inversion,
         }
