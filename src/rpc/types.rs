@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "1478aef1108a0db18ad790051e081c07b24e973ea91800c819dfc86a93467ff9";
+pub const SCHEMA_SHA256: &str = "2a7bef6b9bcbb1f3faf912cb039ae0faff3a00927814bef53827f70386dcc0fe";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3428,7 +3428,7 @@ pub struct InputsReport {
     pub k_shift: Option<Vec<i64>>,
     /// Why these points.
     pub k_points_from: String,
-    /// Cutoffs and what else was settled, and why.
+    /// Cutoffs and what else was settled: `value`, and why it is so, `from`.
     pub settings: Map<String, Value>,
     /// One per element.
     pub pseudopotentials: Vec<PseudopotentialUsed>,
