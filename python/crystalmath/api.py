@@ -22,6 +22,7 @@ from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, LINT, WorkerDecks
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.codes.espresso.writer import GENERATE as GENERATE_ESPRESSO
 from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.contract.planned import PLANNED
@@ -104,6 +105,7 @@ NAMESPACES: Final[Mapping[str, type]] = {
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
 LINTERS: Final[Mapping[str, Linter]] = {"crystal": Linter((".d12", ".d3"), LINT)}
+GENERATORS: Final[Mapping[str, str]] = {"espresso": GENERATE_ESPRESSO}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 
@@ -221,6 +223,7 @@ class CrystalController:
             GENERATE,
             GENERATE_PROPERTIES,
             search=search,
+            generators=GENERATORS,
         )
         rendering = Rendering(
             server.run_worker,
