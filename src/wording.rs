@@ -59,6 +59,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("templates.save", "templates save NAME"),
     ("workflows.available", "workflows available"),
     ("workflows.cancel", "workflows cancel ID"),
+    ("workflows.create_bands", "workflows bands STRUCTURE"),
     (
         "workflows.create_convergence",
         "workflows convergence STRUCTURE",

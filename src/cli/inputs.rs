@@ -136,13 +136,23 @@ fn summary(report: &InputsReport, folder: &Path, files: &[DryRunFile]) -> String
         ));
     }
     for (name, value) in &report.settings {
-        let said = match value {
-            Value::String(text) => speak_of(Commands::Inputs, text, None),
-            other => other.to_string(),
-        };
-        lines.push(format!("{name:<21} {said}"));
+        lines.push(field(name, &setting(value)));
     }
     lines.join("\n")
+}
+
+/// A value, and why it is so where that is told.
+fn setting(given: &Value) -> String {
+    let plain = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let said = match (given.get("value"), given.get("from")) {
+        (Some(value), Some(origin)) => format!("{}, {}", plain(value), plain(origin)),
+        (Some(value), None) => plain(value),
+        _ => plain(given),
+    };
+    speak_of(Commands::Inputs, &said, None)
 }
 
 fn points(report: &InputsReport) -> String {
@@ -164,7 +174,9 @@ fn points(report: &InputsReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{points, texts};
+    use serde_json::json;
+
+    use super::{points, setting, texts};
     use crate::rpc::types::{DryRunFile, GenerateInputsResult, InputsReport};
 
     #[test]
@@ -184,6 +196,20 @@ mod tests {
         assert_eq!(texts(&made), "&control");
         made.files.push(file("b.in", Some("x\n")));
         assert_eq!(texts(&made), "==> a.in <==\n&control\n\n==> b.in <==\nx");
+    }
+
+    #[test]
+    fn a_setting_is_told_with_its_reason() {
+        for (given, expected) in [
+            (
+                json!({"value": 18.0, "from": "as asked for"}),
+                "18.0, as asked for",
+            ),
+            (json!({"value": 8}), "8"),
+            (json!("PBE"), "PBE"),
+        ] {
+            assert_eq!(setting(&given), expected);
+        }
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub enum Command {
     Phonon(Box<kinds::phonon::PhononArgs>),
     /// Compute elastic constants, Born stability and the moduli of a polycrystal
     Elastic(Box<kinds::elastic::ElasticArgs>),
+    /// Compute bands along the path of the lattice, the gap, and the density of states
+    Bands(Box<kinds::bands::BandsArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// End a workflow, with the jobs of it that run
@@ -94,6 +96,7 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Convergence(args)) => kinds::convergence::start(session, args),
         Some(Command::Phonon(args)) => kinds::phonon::start(session, args),
         Some(Command::Elastic(args)) => kinds::elastic::start(session, args),
+        Some(Command::Bands(args)) => kinds::bands::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "4a8811edde2078dffa34131696e86ab7739054e30d92296398a76d2751bb3b64";
+pub const SCHEMA_SHA256: &str = "10a6f11c1b1bf822ff398044da327677835652ab4da79ea3b6e2e41d2a9bb106";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -675,10 +675,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_bands",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute bands and density of states. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_convergence",
@@ -1712,6 +1712,36 @@ pub struct BandStructure {
     pub iss: Option<i64>,
 }
 
+/// Options of bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandsOptions {
+    /// Relax atoms and cell first; else they are taken as given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Largest distance of neighbouring points of the path, with the factor 2π, 1/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacing_inv_angstrom: Option<f64>,
+    /// Compute a dense mesh too: the density of states, and edges beside the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<bool>,
+    /// How much denser that mesh is than the one of the SCF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh_factor: Option<i64>,
+    /// Number of bands; those that the electrons fill and some more if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_bands: Option<i64>,
+    /// Of the relaxation: largest force that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Of the relaxation: largest stress that may be left, GPa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before the relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+}
+
 /// Born charges and the dielectric tensor: the text of a file BORN, or the tensors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2231,6 +2261,49 @@ pub struct ConvertSymmetry {
     pub max_displacement_angstrom: f64,
 }
 
+/// Bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateBandsParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<BandsOptions>,
+}
+
 /// Params of `clusters.create`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2512,7 +2585,7 @@ pub struct CreateRelaxParams {
     pub options: Option<RelaxOptions>,
 }
 
-/// Result of `workflows.create_convergence`.
+/// Result of `workflows.create_bands`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateResult {
@@ -3665,7 +3738,7 @@ pub struct InputsReport {
     pub k_shift: Option<Vec<i64>>,
     /// Why these points.
     pub k_points_from: String,
-    /// Cutoffs and what else was settled, and why.
+    /// Cutoffs and what else was settled: `value`, and why it is so, `from`.
     pub settings: Map<String, Value>,
     /// One per element.
     pub pseudopotentials: Vec<PseudopotentialUsed>,
@@ -6990,6 +7063,15 @@ pub mod calls {
         type Reply = Reply<WorkflowResult>;
     }
 
+    /// `workflows.create_bands`: Compute bands and density of states. It runs at once.
+    pub enum WorkflowsCreateBands {}
+
+    impl Call for WorkflowsCreateBands {
+        const METHOD: &'static str = "workflows.create_bands";
+        type Params = CreateBandsParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_convergence`: Find how fine a parameter must be: one calculation for each
     /// of its values.
     pub enum WorkflowsCreateConvergence {}
@@ -7154,6 +7236,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::TemplatesSave>();
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
+    visitor.visit::<calls::WorkflowsCreateBands>();
     visitor.visit::<calls::WorkflowsCreateConvergence>();
     visitor.visit::<calls::WorkflowsCreateElastic>();
     visitor.visit::<calls::WorkflowsCreateEos>();

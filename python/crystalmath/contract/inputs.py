@@ -61,7 +61,8 @@ class InputsReport(Model):
     )
     k_points_from: str = Field(description="Why these points.")
     settings: dict[str, Any] = Field(
-        default_factory=dict, description="Cutoffs and what else was settled, and why."
+        default_factory=dict,
+        description="Cutoffs and what else was settled: `value`, and why it is so, `from`.",
     )
     pseudopotentials: list[PseudopotentialUsed] = Field(
         default_factory=list, description="One per element."

@@ -13,7 +13,6 @@ _EXTENSIONS = "Extensions come after the isolated force engines."
 
 PLANNED: Final[dict[str, str]] = {
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
-    "workflows.create_bands": _WORKFLOWS,
     "workflows.create_md": _WORKFLOWS,
     "workflows.launch_aiida": "AiiDA comes as an isolated extension.",
     "workflows.play": "It is for workflows of AiiDA, which comes as an isolated extension.",

@@ -13,6 +13,11 @@ EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
 CONVERGENCE_SERIES: Final = "crystalmath.analysis.procedures.convergence:points_of"
 CONVERGENCE_CHOICE: Final = "crystalmath.analysis.procedures.convergence:chosen"
+BANDS_PATH: Final = "crystalmath.analysis.procedures.bands:pathed"
+BANDS_REPORT: Final = "crystalmath.analysis.procedures.bands:report"
+
+LEVELS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.bands.levels:read"}
+"""By code: what reads the levels that a band structure has left in its directory."""
 
 PHONON_CHECK: Final = "crystalmath.analysis.procedures.phonon:checked"
 PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
@@ -28,5 +33,6 @@ COMPUTATIONS: Final = frozenset(
         *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
         *(ELASTIC_STRAIN, ELASTIC_FIT),
         *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),
+        *(BANDS_PATH, BANDS_REPORT, *LEVELS.values()),
     }
 )

@@ -67,7 +67,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 
 _TITLES: Final = {
-    "workflows.create_bands": "Bands and density of states",
     "workflows.create_md": "Molecular dynamics",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
@@ -100,6 +99,12 @@ def _engines(codes: Mapping[str, CodeAdapter]) -> list[EngineUse]:
     ]
 
 
+_NO_MEANING: Final = {
+    ("bands", FORCES): "a force engine has no electrons, so it has no bands",
+}
+"""What a kind of workflow cannot be asked of, and why."""
+
+
 def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | None]:
     """Code and engine of a workflow.
 
@@ -110,6 +115,13 @@ def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | No
     InvalidParams
     """
     code = params.code or FORCES
+    reason = _NO_MEANING.get((procedure.kind, code))
+    if reason is not None:
+        raise InvalidParams(
+            reason,
+            hint=f"{_computed_by(procedure)}: give `code`",
+            field="engine" if params.code is None else "code",
+        )
     if code not in procedure.codes:
         raise NotImplementedYet(
             f"{procedure.title.lower()} with {'a force engine' if code == FORCES else code} is not "

@@ -14,6 +14,7 @@ from typing import Any
 from crystalmath.contract.jobs import StructureIn, SubmitParams
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
 from crystalmath.contract.workflows import (
+    CreateBandsParams,
     CreateConvergenceParams,
     CreateElasticParams,
     CreateEosParams,
@@ -99,6 +100,15 @@ class WorkflowsService:
         third-order Birch-Murnaghan is fitted, with other forms beside it.
         """
         return self._create("eos", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_bands(self, params: CreateBandsParams, call: Call) -> CreateResult:
+        """Compute bands and density of states. It runs at once.
+
+        The standard primitive cell is computed along the path that belongs to it, and on a mesh
+        that is denser than that of the SCF; edges and gap are those of both.
+        """
+        return self._create("bands", params, params.options.model_dump(mode="json"), call)
 
     @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
     def create_convergence(self, params: CreateConvergenceParams, call: Call) -> CreateResult:
@@ -311,7 +321,10 @@ class WorkflowsService:
     def _check_first(
         self, plan: Plan, action: Mapping[str, Any], structure: StructureData
     ) -> tuple[str, ...]:
-        """Refuse now what the first job would be refused for; returns what is doubtful."""
+        """Refuse now what the first job would be refused for; returns what is doubtful.
+
+        Where a computation comes first, a calculation of the same structure stands for that job.
+        """
         submission = SubmitParams.model_validate({**action, "name": "the first step"})
         try:
             return self._parts.desk.check(submission, structure=structure).prepared.warnings

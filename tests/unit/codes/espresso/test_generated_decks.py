@@ -88,7 +88,7 @@ def test_a_deck_of_silicon(folder: Path) -> None:
     assert deck.labels == ("Si", "Si")
     assert deck.cards["K_POINTS"].lines == ("7 7 7 0 0 0",)
     assert report["space_group"] == {"number": 227, "symbol": "Fd-3m"}
-    assert report["settings"]["ecutrho_from"] == "4 × ecutwfc, norm-conserving"
+    assert report["settings"]["ecutrho_ry"]["from"] == "4 × ecutwfc, norm-conserving"
     (one,) = report["pseudopotentials"]
     raw = _FILES["Si.pz-vbc.UPF"].encode()
     assert one["md5"] == hashlib.md5(raw, usedforsecurity=False).hexdigest()
@@ -121,8 +121,8 @@ def test_a_relaxation_has_the_criteria_in_the_units_of_pw_x(folder: Path) -> Non
 def test_cutoffs_are_the_largest_that_a_file_suggests(folder: Path) -> None:
     deck, report = generate(folder, _WATER)
     assert (system(deck)["ecutwfc"], system(deck)["ecutrho"]) == (46.0, 368.0)
-    assert report["settings"]["ecutwfc_from"] == "suggested by O.pbe.UPF"
-    assert report["settings"]["ecutrho_from"] == "8 × ecutwfc, PAW"
+    assert report["settings"]["ecutwfc_ry"]["from"] == "suggested by O.pbe.UPF"
+    assert report["settings"]["ecutrho_ry"]["from"] == "8 × ecutwfc, PAW"
     deck, _ = generate(folder, _FE, moments_mu_b={"Fe": 2.0})
     assert (system(deck)["ecutwfc"], system(deck)["ecutrho"]) == (40.0, 400.0)
 
@@ -135,7 +135,7 @@ def test_a_table_gives_files_and_cutoffs(folder: Path) -> None:
     for options in ({}, {"pseudo_family": "mine"}, {"pseudo_family": "mine.json"}):
         deck, report = generate(folder, _SI, **options)
         assert (system(deck)["ecutwfc"], system(deck)["ecutrho"]) == (30.0, 150.0)
-        assert report["settings"]["ecutwfc_from"] == "of Si.pbe.UPF in the table"
+        assert report["settings"]["ecutwfc_ry"]["from"] == "of Si.pbe.UPF in the table"
     deck, _ = generate(folder, _SI, ecutwfc_ry=20.0)
     assert system(deck)["ecutrho"] == 100.0
     table.write_text(json.dumps({"Si": {**row, "md5": "0" * 32}}))
