@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "cb6dc2663a0a8a8e6f3c1c31b3e63f57ece6703905c011a11eee1e48a28314ef";
+pub const SCHEMA_SHA256: &str = "1328d04db060cf50162d1574a4ecf797b8738ef421a9c97bef076abc4d0c5313";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -723,6 +723,13 @@ pub const METHODS: &[MethodInfo] = &[
         "Relax atoms and cell, and compare the symmetry before and after. It runs at once.",
     ),
     MethodInfo::new(
+        "workflows.export",
+        60.0,
+        true,
+        false,
+        "Make files of the results: JSON, CSV, and what phonopy and pymatgen read.",
+    ),
+    MethodInfo::new(
         "workflows.get",
         30.0,
         true,
@@ -752,10 +759,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.plot",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Draw a plot of the results: a picture, or text for a terminal.",
     ),
     MethodInfo::new(
         "workflows.resume",
@@ -1116,6 +1123,16 @@ words! {
 }
 
 words! {
+    /// Words of `format` of [`ExportWorkflowParams`].
+    ExportFormat {
+        Json = "json",
+        Csv = "csv",
+        Phonopy = "phonopy",
+        Pymatgen = "pymatgen",
+    }
+}
+
+words! {
     /// Words of `section` of [`ExtraRecords`].
     ExtraRecordsSection {
         Geometry = "geometry",
@@ -1153,6 +1170,15 @@ words! {
         Xxlgrid = "XXLGRID",
         Xxxlgrid = "XXXLGRID",
         Hugegrid = "HUGEGRID",
+    }
+}
+
+words! {
+    /// Words of `format` of [`WorkflowPlot`].
+    ImageFormat {
+        Png = "png",
+        Svg = "svg",
+        Text = "text",
     }
 }
 
@@ -1483,6 +1509,14 @@ words! {
         Draining = "draining",
         Crashed = "crashed",
         Stopped = "stopped",
+    }
+}
+
+words! {
+    /// Words of `encoding` of [`WorkflowPlot`].
+    WorkflowPlotEncoding {
+        Text = "text",
+        Base64 = "base64",
     }
 }
 
@@ -2939,6 +2973,35 @@ pub struct EventsNotify {
     pub events: Vec<Event>,
 }
 
+/// Files, for the client to write where it is told.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportResult {
+    /// The files.
+    pub files: Vec<ExportedFile>,
+}
+
+/// Which workflow, and for which program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportWorkflowParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// json: the results document; csv: its numbers as tables; phonopy and pymatgen: files that
+    /// these programs read, where the kind has them.
+    pub format: ExportFormat,
+}
+
+/// Member `files` of [`ExportResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportedFile {
+    /// Its name, without a folder.
+    pub path: String,
+    /// Its text.
+    pub content: String,
+}
+
 /// Raw records: a keyword, and its data on the lines behind.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4183,6 +4246,29 @@ pub struct PingResult {
     pub pong: bool,
     /// The daemon's clock.
     pub time: String,
+}
+
+/// Which plot, and as what.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlotParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// Name of the plot in the results; the first one if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// png or svg for a picture, text for a terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<ImageFormat>,
+    /// Width of a text, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<i64>,
+    /// Height of a text, in lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// Draw a text with ASCII characters instead of braille dots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ascii: Option<bool>,
 }
 
 /// Member `problems` of [`ClusterReport`].
@@ -5926,6 +6012,24 @@ pub struct WorkflowIdParams {
     pub id: i64,
 }
 
+/// A plot that was drawn from the results.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowPlot {
+    /// Name of the plot.
+    pub kind: String,
+    /// For people.
+    pub title: String,
+    /// What it is.
+    pub format: ImageFormat,
+    /// How `content` is to be read.
+    pub encoding: WorkflowPlotEncoding,
+    /// The file.
+    pub content: String,
+    /// Names of all plots of these results.
+    pub plots: Vec<String>,
+}
+
 /// Result of `workflows.cancel`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -6635,6 +6739,16 @@ pub mod calls {
         type Reply = Reply<CreateResult>;
     }
 
+    /// `workflows.export`: Make files of the results: JSON, CSV, and what phonopy and pymatgen
+    /// read.
+    pub enum WorkflowsExport {}
+
+    impl Call for WorkflowsExport {
+        const METHOD: &'static str = "workflows.export";
+        type Params = ExportWorkflowParams;
+        type Reply = Reply<ExportResult>;
+    }
+
     /// `workflows.get`: Tell everything about one workflow: its steps, and its results when it is
     /// done.
     pub enum WorkflowsGet {}
@@ -6652,6 +6766,15 @@ pub mod calls {
         const METHOD: &'static str = "workflows.list";
         type Params = ListWorkflowsParams;
         type Reply = Page<WorkflowSummary, WorkflowsMeta>;
+    }
+
+    /// `workflows.plot`: Draw a plot of the results: a picture, or text for a terminal.
+    pub enum WorkflowsPlot {}
+
+    impl Call for WorkflowsPlot {
+        const METHOD: &'static str = "workflows.plot";
+        type Params = PlotParams;
+        type Reply = Reply<WorkflowPlot>;
     }
 
     /// `workflows.resume`: Go on with a workflow that waits or was cancelled: every step that can
@@ -6752,8 +6875,10 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::WorkflowsCancel>();
     visitor.visit::<calls::WorkflowsCreateEos>();
     visitor.visit::<calls::WorkflowsCreateRelax>();
+    visitor.visit::<calls::WorkflowsExport>();
     visitor.visit::<calls::WorkflowsGet>();
     visitor.visit::<calls::WorkflowsList>();
+    visitor.visit::<calls::WorkflowsPlot>();
     visitor.visit::<calls::WorkflowsResume>();
     visitor.visit::<calls::WorkflowsRetry>();
 }

@@ -1,4 +1,4 @@
-"""What steps have worker processes compute, as ``module:function``; ``server.proc`` allows it.
+"""What worker processes compute for workflows, as ``module:function``; ``server.proc`` allows it.
 
 Names alone: importing them costs nothing.
 """
@@ -11,4 +11,20 @@ RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
 
-COMPUTATIONS: Final = frozenset({RELAX_REPORT, EOS_STRAIN, EOS_FIT})
+PLOT: Final = "crystalmath.analysis.plots.plotted:plotted"
+EXPORT_JSON: Final = "crystalmath.analysis.export.exported:as_json"
+EXPORT_CSV: Final = "crystalmath.analysis.export.exported:as_csv"
+EXPORT_STRUCTURE: Final = "crystalmath.analysis.export.exported:as_structure"
+
+COMPUTATIONS: Final = frozenset(
+    {
+        RELAX_REPORT,
+        EOS_STRAIN,
+        EOS_FIT,
+        PLOT,
+        EXPORT_JSON,
+        EXPORT_CSV,
+        EXPORT_STRUCTURE,
+    }
+)
+"""Those of steps, and what is made of results."""

@@ -5,7 +5,6 @@ These functions check, store a wish and return; ``driver`` carries it out.
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,12 @@ from typing import Any
 
 from crystalmath.contract.jobs import StructureIn, SubmitParams
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.contract.workflow_files import (
+    ExportResult,
+    ExportWorkflowParams,
+    PlotParams,
+    WorkflowPlot,
+)
 from crystalmath.contract.workflows import (
     CreateEosParams,
     CreateParams,
@@ -38,16 +43,18 @@ from crystalmath.errors import (
     NotFound,
     NotImplementedYet,
 )
-from crystalmath.services.ports import CodeAdapter, StructureData
+from crystalmath.services.ports import CodeAdapter, RunWorker, StructureData
 from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
 from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure
+from crystalmath.services.workflows.results import Results
 
 CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
+RESULT_ERRORS = (NotFound, IllegalTransition, InputRejected, DatabaseError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,7 @@ class WorkflowsParts:
     desk: Desk
     codes: Mapping[str, CodeAdapter]
     procedures: Mapping[str, Procedure]
+    run_worker: RunWorker
     clock: Callable[[], float]
     wake: Callable[[int], None]
 
@@ -69,6 +77,7 @@ class WorkflowsService:
     def __init__(self, parts: WorkflowsParts) -> None:
         self._parts = parts
         self._store = parts.store
+        self._results = Results(parts.store, parts.run_worker)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def available(self, params: NoParams) -> Listing[KindInfo, KindsMeta]:
@@ -108,10 +117,18 @@ class WorkflowsService:
         """Tell everything about one workflow: its steps, and its results when it is done."""
         record = self._store.workflow(params.id)
         steps = self._store.steps(params.id)
-        results: dict[str, Any] = {}
-        if record.results_hash is not None:
-            results = json.loads(self._store.artefact(record.results_hash))
+        results = self._results.document(record)
         return view.whole(record, steps, results, self._progress(steps))
+
+    @rpc(errors=RESULT_ERRORS, lane="proc", read_only=True, deadline_s=60.0)
+    def plot(self, params: PlotParams) -> WorkflowPlot:
+        """Draw a plot of the results: a picture, or text for a terminal."""
+        return self._results.plot(params)
+
+    @rpc(errors=RESULT_ERRORS, lane="proc", read_only=True, deadline_s=60.0)
+    def export(self, params: ExportWorkflowParams) -> ExportResult:
+        """Make files of the results: JSON, CSV, and what phonopy and pymatgen read."""
+        return self._results.export(params)
 
     @rpc(errors=CHANGE_ERRORS)
     def cancel(self, params: WorkflowIdParams) -> WorkflowResult:
