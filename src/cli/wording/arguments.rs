@@ -204,6 +204,7 @@ pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
 pub(super) const WORKFLOW_ARGUMENTS: &[(&str, &str)] = &[
     ("code", "--code"),
     ("engine", "--engine"),
+    ("format", "--format"),
     ("id", "ID"),
     ("job", "--job"),
     ("kind", "--kind"),
