@@ -58,6 +58,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("workflows.available", "workflows available"),
     ("workflows.cancel", "workflows cancel ID"),
     ("workflows.create_eos", "workflows eos STRUCTURE"),
+    ("workflows.create_md", "workflows md STRUCTURE"),
     ("workflows.create_relax", "workflows relax STRUCTURE"),
     ("workflows.export", "workflows export ID"),
     ("workflows.get", "workflows show ID"),

@@ -36,6 +36,8 @@ pub enum Command {
     Relax(Box<kinds::relax::RelaxArgs>),
     /// Compute an equation of state: equilibrium volume, bulk modulus and its derivative
     Eos(Box<kinds::eos::EosArgs>),
+    /// Move atoms in time, and average temperature, energy and pressure after the start
+    Md(Box<kinds::md::MdArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// Draw a plot of the results in the terminal, or as a picture
@@ -91,6 +93,7 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Available) => available::run(session),
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
+        Some(Command::Md(args)) => kinds::md::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Plot(args)) => plot::run(session, args),
         Some(Command::Export(args)) => export::run(session, args),

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "1328d04db060cf50162d1574a4ecf797b8738ef421a9c97bef076abc4d0c5313";
+pub const SCHEMA_SHA256: &str = "9832f1c42594f51c3c579720721a931ed5c6f22f3602ee7ce0e5d37285c1d2eb";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -703,10 +703,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_md",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Move atoms in time, and average after the start. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_phonon",
@@ -1245,6 +1245,23 @@ words! {
         Stdout = "stdout",
         Stderr = "stderr",
         Scheduler = "scheduler",
+    }
+}
+
+words! {
+    /// Words of `cell` of [`MdOptions`].
+    MdOptionsCell {
+        Isotropic = "isotropic",
+        Full = "full",
+    }
+}
+
+words! {
+    /// Words of `ensemble` of [`MdOptions`].
+    MdOptionsEnsemble {
+        Nve = "nve",
+        Nvt = "nvt",
+        Npt = "npt",
     }
 }
 
@@ -2295,6 +2312,49 @@ pub struct CreateEosParams {
     /// Options of the kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<EosOptions>,
+}
+
+/// A molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateMdParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<MdOptions>,
 }
 
 /// A relaxation.
@@ -4110,6 +4170,46 @@ pub struct MaterialStored {
     pub content_hash: String,
     /// When it was taken in first.
     pub created_at: String,
+}
+
+/// Options of a molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MdOptions {
+    /// What is kept: energy (nve, velocity Verlet), temperature (nvt, Langevin), or temperature and
+    /// pressure (npt, Langevin with a moving cell; crystals only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<MdOptionsEnsemble>,
+    /// Steps in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<i64>,
+    /// Length of a step, fs; 0.5 with hydrogen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestep_fs: Option<f64>,
+    /// Temperature of the first velocities and of the thermostat, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_k: Option<f64>,
+    /// How slowly the thermostat acts, fs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thermostat_fs: Option<f64>,
+    /// Pressure to keep, GPa (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure_gpa: Option<f64>,
+    /// Period of the cell's motion, fs (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barostat_fs: Option<f64>,
+    /// What the cell may do: change its volume, or freely (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<MdOptionsCell>,
+    /// Of the random numbers; the same gives the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+    /// Steps from one frame to the next; averages are over frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_every: Option<i64>,
+    /// The cell is repeated until an atom is so far from its images, Å; 0: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_angstrom: Option<f64>,
 }
 
 /// Member `latencies` of [`StatusResult`].
@@ -6729,6 +6829,15 @@ pub mod calls {
         type Reply = Reply<CreateResult>;
     }
 
+    /// `workflows.create_md`: Move atoms in time, and average after the start. It runs at once.
+    pub enum WorkflowsCreateMd {}
+
+    impl Call for WorkflowsCreateMd {
+        const METHOD: &'static str = "workflows.create_md";
+        type Params = CreateMdParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_relax`: Relax atoms and cell, and compare the symmetry before and after.
     /// It runs at once.
     pub enum WorkflowsCreateRelax {}
@@ -6874,6 +6983,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
     visitor.visit::<calls::WorkflowsCreateEos>();
+    visitor.visit::<calls::WorkflowsCreateMd>();
     visitor.visit::<calls::WorkflowsCreateRelax>();
     visitor.visit::<calls::WorkflowsExport>();
     visitor.visit::<calls::WorkflowsGet>();

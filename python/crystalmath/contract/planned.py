@@ -18,7 +18,6 @@ PLANNED: Final[dict[str, str]] = {
     "workflows.create_bands": _WORKFLOWS,
     "workflows.create_phonon": _WORKFLOWS,
     "workflows.create_elastic": _WORKFLOWS,
-    "workflows.create_md": _WORKFLOWS,
     "workflows.launch_aiida": "AiiDA comes as an isolated extension.",
     "workflows.play": "It is for workflows of AiiDA, which comes as an isolated extension.",
     "extensions.list": _EXTENSIONS,

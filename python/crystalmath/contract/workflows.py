@@ -17,6 +17,7 @@ from crystalmath.contract.jobs import (
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
 from crystalmath.contract.workflow_options.eos import EosOptions
+from crystalmath.contract.workflow_options.md import MdOptions
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.domain.workflow_states import StepState, WorkflowState
 
@@ -78,6 +79,12 @@ class CreateEosParams(CreateParams):
     """An equation of state."""
 
     options: EosOptions = Field(default_factory=EosOptions, description="Options of the kind.")
+
+
+class CreateMdParams(CreateParams):
+    """A molecular dynamics."""
+
+    options: MdOptions = Field(default_factory=MdOptions, description="Options of the kind.")
 
 
 class StepCounts(Model):

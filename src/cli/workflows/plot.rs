@@ -1,6 +1,7 @@
 //! `crystalmath workflows plot`: a plot of the results, in the terminal or as a picture.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::base64;
@@ -111,7 +112,7 @@ fn content(plot: &WorkflowPlot) -> std::result::Result<Vec<u8>, Failure> {
 }
 
 fn format_of(path: &Path) -> std::result::Result<ImageFormat, Failure> {
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    let ending = path.extension().map(OsStr::to_ascii_lowercase);
     match ending.as_ref().and_then(|ending| ending.to_str()) {
         Some("png") => Ok(ImageFormat::Png),
         Some("svg") => Ok(ImageFormat::Svg),

@@ -88,7 +88,7 @@ pub(super) fn outcome(workflow: &Workflow, drawn: Option<&str>, colour: bool) ->
         lines.push(String::new());
         lines.push(numbers(&workflow.results, colour));
         if let Some(drawn) = drawn {
-            lines.push(format!("\n{}\n", drawn.trim_end()));
+            lines.push(format!("\n{}", drawn.trim_end()));
         }
         for flag in list(&workflow.results, "flags") {
             lines.push(field("doubt", word(flag, "message")));

@@ -59,3 +59,9 @@ def relaxation(plan: Plan, criteria: Criteria, cell: str | None, **more: Any) ->
         given["optimizer"] = criteria.optimizer
         return plan.job("relax", given)
     return plan.job("relax" if cell == "fixed" else "vc-relax", given)
+
+
+def dynamics(plan: Plan) -> dict[str, Any]:
+    """A job that moves the atoms in time, as the options of the kind ``md`` say."""
+    given = {name: value for name, value in plan.options.items() if name != "edge_angstrom"}
+    return plan.job("md", given)

@@ -10,6 +10,8 @@ from typing import Final
 RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
+MD_REPEAT: Final = "crystalmath.analysis.procedures.md:repeated"
+MD_REPORT: Final = "crystalmath.analysis.procedures.md:report"
 
 PLOT: Final = "crystalmath.analysis.plots.plotted:plotted"
 EXPORT_JSON: Final = "crystalmath.analysis.export.exported:as_json"
@@ -21,6 +23,8 @@ COMPUTATIONS: Final = frozenset(
         RELAX_REPORT,
         EOS_STRAIN,
         EOS_FIT,
+        MD_REPEAT,
+        MD_REPORT,
         PLOT,
         EXPORT_JSON,
         EXPORT_CSV,

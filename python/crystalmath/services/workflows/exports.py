@@ -55,6 +55,7 @@ _ALWAYS: Final[Mapping[str, Export]] = {
 _OF_KIND: Final[Mapping[str, Mapping[str, Export]]] = {
     "relax": {"pymatgen": Export(EXPORT_STRUCTURE, _final("relax"))},
     "eos": {"pymatgen": Export(EXPORT_STRUCTURE, _final("relax"))},
+    "md": {"pymatgen": Export(EXPORT_STRUCTURE, _final("dynamics"))},
 }
 
 

@@ -70,7 +70,6 @@ _TITLES: Final = {
     "workflows.create_bands": "Bands and density of states",
     "workflows.create_phonon": "Phonons",
     "workflows.create_elastic": "Elastic constants",
-    "workflows.create_md": "Molecular dynamics",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
 

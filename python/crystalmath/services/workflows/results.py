@@ -62,7 +62,6 @@ class Results:
             raise NotFound(
                 f"workflow {params.id} has no plot {name!r}",
                 hint=f"it has: {', '.join(plots)}",
-                field="kind",
             )
         arguments = {
             "plot": plots[name],

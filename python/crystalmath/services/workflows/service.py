@@ -20,6 +20,7 @@ from crystalmath.contract.workflow_files import (
 )
 from crystalmath.contract.workflows import (
     CreateEosParams,
+    CreateMdParams,
     CreateParams,
     CreateRelaxParams,
     CreateResult,
@@ -98,6 +99,15 @@ class WorkflowsService:
         third-order Birch-Murnaghan is fitted, with other forms beside it.
         """
         return self._create("eos", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_md(self, params: CreateMdParams, call: Call) -> CreateResult:
+        """Move atoms in time, and average after the start. It runs at once.
+
+        Velocity Verlet at constant energy; Langevin at constant temperature, or temperature and
+        pressure.
+        """
+        return self._create("md", params, params.options.model_dump(mode="json"), call)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: ListWorkflowsParams) -> Listing[WorkflowSummary, WorkflowsMeta]:
@@ -250,7 +260,8 @@ class WorkflowsService:
             cluster=params.cluster,
         )
         steps = procedure.first_steps(plan)
-        warnings = self._check_first(plan, steps[0].action, structure)
+        first_job = next(step.action for step in steps if step.kind == "job")
+        warnings = self._check_first(plan, first_job, structure)
         return NewWorkflow(
             uuid=uuid.uuid4().hex,
             kind=kind,
@@ -277,7 +288,8 @@ class WorkflowsService:
             return self._parts.desk.check(submission, structure=structure).prepared.warnings
         except InvalidParams as error:
             field = (error.field or "").replace("inputs.", "options.") or None
-            raise InvalidParams(error.message, hint=error.hint, field=field) from error
+            hint = (error.hint or "").replace("`inputs.", "`options.") or None
+            raise InvalidParams(error.message, hint=hint, field=field) from error
 
 
 def _refuse_final(step: StepRecord) -> None:
