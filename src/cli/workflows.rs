@@ -38,6 +38,10 @@ pub enum Command {
     Eos(Box<kinds::eos::EosArgs>),
     /// Move atoms in time, and average temperature, energy and pressure after the start
     Md(Box<kinds::md::MdArgs>),
+    /// Compute phonons: bands, density of states, thermodynamic functions
+    Phonon(Box<kinds::phonon::PhononArgs>),
+    /// Compute elastic constants, Born stability and the moduli of a polycrystal
+    Elastic(Box<kinds::elastic::ElasticArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// Draw a plot of the results in the terminal, or as a picture
@@ -94,6 +98,8 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
         Some(Command::Md(args)) => kinds::md::start(session, args),
+        Some(Command::Phonon(args)) => kinds::phonon::start(session, args),
+        Some(Command::Elastic(args)) => kinds::elastic::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Plot(args)) => plot::run(session, args),
         Some(Command::Export(args)) => export::run(session, args),

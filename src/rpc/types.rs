@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "9832f1c42594f51c3c579720721a931ed5c6f22f3602ee7ce0e5d37285c1d2eb";
+pub const SCHEMA_SHA256: &str = "0e93c44e10e389ab02d7b41508476b0da3a280405b8051b85449f2c57da2f766";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -689,10 +689,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_elastic",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute elastic constants. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_eos",
@@ -710,10 +710,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_phonon",
-        30.0,
+        120.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute phonons: bands, density of states, thermodynamic functions. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_relax",
@@ -1077,6 +1077,15 @@ words! {
 }
 
 words! {
+    /// Words of `optimizer` of [`ElasticOptions`].
+    ElasticOptionsOptimizer {
+        Lbfgs = "LBFGS",
+        Bfgs = "BFGS",
+        Fire = "FIRE",
+    }
+}
+
+words! {
     /// Words of `verdict` of [`EngineCheck`].
     EngineCheckVerdict {
         Passed = "passed",
@@ -1282,6 +1291,15 @@ words! {
     Origin {
         Shipped = "shipped",
         User = "user",
+    }
+}
+
+words! {
+    /// Words of `optimizer` of [`PhononOptions`].
+    PhononOptionsOptimizer {
+        Lbfgs = "LBFGS",
+        Bfgs = "BFGS",
+        Fire = "FIRE",
     }
 }
 
@@ -1720,6 +1738,23 @@ pub struct BandStructure {
     /// Unit of `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iss: Option<i64>,
+}
+
+/// Born charges and the dielectric tensor: the text of a file BORN, or the tensors.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BornIn {
+    /// The content of phonopy's file BORN: the atoms that symmetry does not make of others, in the
+    /// order of the structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Instead: the electronic dielectric tensor, 3 × 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dielectric: Option<Vec<Vec<f64>>>,
+    /// With it: the Born charges of every atom of the structure, in its order, each 3 × 3; rows
+    /// belong to the field, columns to the displacement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charges_e: Option<Vec<Vec<Vec<f64>>>>,
 }
 
 /// Something that is not started again for a while, as it has crashed too often.
@@ -2271,6 +2306,49 @@ pub struct CreateClusterParams {
     pub codes: Option<BTreeMap<String, String>>,
 }
 
+/// Elastic constants.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateElasticParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<ElasticOptions>,
+}
+
 /// An equation of state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2357,6 +2435,49 @@ pub struct CreateMdParams {
     pub options: Option<MdOptions>,
 }
 
+/// Phonons.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreatePhononParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<PhononOptions>,
+}
+
 /// A relaxation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2400,7 +2521,7 @@ pub struct CreateRelaxParams {
     pub options: Option<RelaxOptions>,
 }
 
-/// Result of `workflows.create_eos`.
+/// Result of `workflows.create_elastic`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateResult {
@@ -2699,6 +2820,33 @@ pub struct ElastCon {
     /// Points per strain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numderiv: Option<i64>,
+}
+
+/// Options of elastic constants.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ElasticOptions {
+    /// Relax atoms and cell first. Without it the structure must be relaxed already: forces above
+    /// 0.0001 eV/Å or a stress above 0.1 GPa are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Sizes of the strains, each applied with both signs: 0.01 is 1 %. Shear counts double, as in
+    /// Voigt's notation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Vec<f64>>,
+    /// Largest force on an atom that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Largest component of the stress that the first relaxation may leave, GPa; the strained cells
+    /// keep theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before a relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// How steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimizer: Option<ElasticOptionsOptimizer>,
 }
 
 /// An engine can now be used, or no longer, or another declaration of it was found.
@@ -3821,7 +3969,7 @@ pub struct JobSummary {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KindInfo {
-    /// relax, eos …
+    /// relax, eos, phonon …
     pub kind: String,
     /// For people.
     pub title: String,
@@ -4336,6 +4484,52 @@ pub struct PhononDispersion {
     /// Where to give frequencies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bands: Option<PhononBands>,
+}
+
+/// Options of phonons.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhononOptions {
+    /// Relax atoms and cell first. Without it the structure must be relaxed already: forces above
+    /// 0.001 eV/Å are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Repetitions of the cell along its vectors; chosen by the edge if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supercell: Option<Vec<i64>>,
+    /// Least distance of an atom from its image, Å: 12 if absent, 15 with a code of density
+    /// functional theory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_angstrom: Option<f64>,
+    /// How far an atom is moved, Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance_angstrom: Option<f64>,
+    /// Points along each reciprocal vector, for the density of states and the thermodynamic
+    /// functions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<i64>,
+    /// Highest temperature of the thermodynamic functions, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_max_k: Option<f64>,
+    /// Step of the temperatures, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_step_k: Option<f64>,
+    /// Born charges and the dielectric tensor of a polar crystal, in the axes of the structure:
+    /// they split LO from TO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub born: Option<BornIn>,
+    /// Largest force on an atom that the relaxation may leave, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Largest component of the stress that the relaxation may leave, GPa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before the relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// How steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimizer: Option<PhononOptionsOptimizer>,
 }
 
 /// Result of `system.ping`.
@@ -6051,7 +6245,7 @@ pub struct Workflow {
     pub id: i64,
     /// Unique id, 32 hexadecimal digits.
     pub uuid: String,
-    /// relax, eos …
+    /// relax, eos, phonon …
     pub kind: String,
     /// The user's name for it.
     pub name: String,
@@ -6146,7 +6340,7 @@ pub struct WorkflowSummary {
     pub id: i64,
     /// Unique id, 32 hexadecimal digits.
     pub uuid: String,
-    /// relax, eos …
+    /// relax, eos, phonon …
     pub kind: String,
     /// The user's name for it.
     pub name: String,
@@ -6820,6 +7014,15 @@ pub mod calls {
         type Reply = Reply<WorkflowResult>;
     }
 
+    /// `workflows.create_elastic`: Compute elastic constants. It runs at once.
+    pub enum WorkflowsCreateElastic {}
+
+    impl Call for WorkflowsCreateElastic {
+        const METHOD: &'static str = "workflows.create_elastic";
+        type Params = CreateElasticParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_eos`: Compute an equation of state. It runs at once.
     pub enum WorkflowsCreateEos {}
 
@@ -6835,6 +7038,16 @@ pub mod calls {
     impl Call for WorkflowsCreateMd {
         const METHOD: &'static str = "workflows.create_md";
         type Params = CreateMdParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_phonon`: Compute phonons: bands, density of states, thermodynamic
+    /// functions. It runs at once.
+    pub enum WorkflowsCreatePhonon {}
+
+    impl Call for WorkflowsCreatePhonon {
+        const METHOD: &'static str = "workflows.create_phonon";
+        type Params = CreatePhononParams;
         type Reply = Reply<CreateResult>;
     }
 
@@ -6982,8 +7195,10 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::TemplatesSave>();
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
+    visitor.visit::<calls::WorkflowsCreateElastic>();
     visitor.visit::<calls::WorkflowsCreateEos>();
     visitor.visit::<calls::WorkflowsCreateMd>();
+    visitor.visit::<calls::WorkflowsCreatePhonon>();
     visitor.visit::<calls::WorkflowsCreateRelax>();
     visitor.visit::<calls::WorkflowsExport>();
     visitor.visit::<calls::WorkflowsGet>();

@@ -183,7 +183,7 @@ def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
     assert {"name": "emt", "usable": True, "reason": None} in kinds["eos"]["engines"]
     assert "points" in kinds["eos"]["options"]["properties"]
     assert all(not one["usable"] and one["reason"] for one in kinds["eos"]["codes"])
-    assert (kinds["phonon"]["usable"], kinds["phonon"]["reason"]) == (False, "it is not built yet")
+    assert (kinds["aiida"]["usable"], kinds["aiida"]["reason"]) == (False, "it is not built yet")
 
 
 def test_cancel_ends_the_jobs_and_resume_keeps_what_is_done(started: Daemon) -> None:

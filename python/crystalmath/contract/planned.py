@@ -16,8 +16,6 @@ PLANNED: Final[dict[str, str]] = {
     "materials.generate_inputs": "VASP and Quantum ESPRESSO inputs come with the workflows.",
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,
-    "workflows.create_phonon": _WORKFLOWS,
-    "workflows.create_elastic": _WORKFLOWS,
     "workflows.launch_aiida": "AiiDA comes as an isolated extension.",
     "workflows.play": "It is for workflows of AiiDA, which comes as an isolated extension.",
     "extensions.list": _EXTENSIONS,

@@ -1,5 +1,7 @@
 //! Starting each kind of workflow: the arguments that are its own.
 
+pub mod elastic;
 pub mod eos;
 pub mod md;
+pub mod phonon;
 pub mod relax;

@@ -60,7 +60,7 @@ def assemble(place: Workplace) -> tuple[WorkflowsService, Driver]:
         desk=place.desk,
         codes=place.codes,
         procedures=PROCEDURES,
-        run_worker=place.run_worker,
+        compute=place.run_worker,
         clock=place.clock,
         wake=driver.wake,
     )

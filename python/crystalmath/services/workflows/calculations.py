@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crystalmath.services.ports_workflows import NewStep
 from crystalmath.services.workflows.plan import Plan
 
 FORCES: Final = "forces"
@@ -59,6 +60,18 @@ def relaxation(plan: Plan, criteria: Criteria, cell: str | None, **more: Any) ->
         given["optimizer"] = criteria.optimizer
         return plan.job("relax", given)
     return plan.job("relax" if cell == "fixed" else "vc-relax", given)
+
+
+def start_at_minimum(plan: Plan) -> NewStep:
+    """The first step of a kind that starts from a minimum, and has the option ``relax``.
+
+    The relaxation of atoms and cell, or the forces of a structure that is relaxed already.
+    """
+    uses = {"structure": plan.start}
+    if plan.options["relax"]:
+        action = relaxation(plan, Criteria.of(plan.options), "full")
+        return NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
+    return NewStep("start", "forces of the structure as it is", "job", single_point(plan), uses)
 
 
 def dynamics(plan: Plan) -> dict[str, Any]:

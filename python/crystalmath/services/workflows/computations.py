@@ -5,11 +5,17 @@ Names alone: importing them costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
+PHONON_CHECK: Final = "crystalmath.analysis.procedures.phonon:checked"
+PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
+PHONON_RESULT: Final = "crystalmath.analysis.procedures.phonon:result"
+ELASTIC_STRAIN: Final = "crystalmath.analysis.procedures.elastic:strained"
+ELASTIC_FIT: Final = "crystalmath.analysis.procedures.elastic:fitted"
 MD_REPEAT: Final = "crystalmath.analysis.procedures.md:repeated"
 MD_REPORT: Final = "crystalmath.analysis.procedures.md:report"
 
@@ -18,17 +24,15 @@ EXPORT_JSON: Final = "crystalmath.analysis.export.exported:as_json"
 EXPORT_CSV: Final = "crystalmath.analysis.export.exported:as_csv"
 EXPORT_STRUCTURE: Final = "crystalmath.analysis.export.exported:as_structure"
 
+CHECKS: Final[Mapping[str, str]] = {"phonon": PHONON_CHECK}
+"""By kind: what looks at structure and options before a workflow is accepted."""
 COMPUTATIONS: Final = frozenset(
     {
-        RELAX_REPORT,
-        EOS_STRAIN,
-        EOS_FIT,
-        MD_REPEAT,
-        MD_REPORT,
-        PLOT,
-        EXPORT_JSON,
-        EXPORT_CSV,
-        EXPORT_STRUCTURE,
+        *(RELAX_REPORT, EOS_STRAIN, EOS_FIT),
+        *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
+        *(ELASTIC_STRAIN, ELASTIC_FIT),
+        *(MD_REPEAT, MD_REPORT),
+        *(PLOT, EXPORT_JSON, EXPORT_CSV, EXPORT_STRUCTURE),
     }
 )
 """Those of steps, and what is made of results."""

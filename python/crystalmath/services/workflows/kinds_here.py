@@ -68,8 +68,6 @@ def _computed_by(procedure: Procedure) -> str:
 _TITLES: Final = {
     "workflows.create_convergence": "Convergence",
     "workflows.create_bands": "Bands and density of states",
-    "workflows.create_phonon": "Phonons",
-    "workflows.create_elastic": "Elastic constants",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
 
@@ -140,8 +138,9 @@ def check_structure(procedure: Procedure, structure: StructureData) -> None:
     """
     if procedure.crystals_only and not structure.is_crystal:
         raise InvalidParams(
-            f"an {procedure.title.lower()} needs a crystal that repeats in three directions; this "
-            f"structure repeats in {sum(structure.pbc) if structure.lattice is not None else 0}",
-            hint="a layer, a rod or a molecule has no volume that could be varied",
+            f"{procedure.title.lower()}: a crystal that repeats in three directions is needed; "
+            f"this structure repeats in "
+            f"{sum(structure.pbc) if structure.lattice is not None else 0}",
+            hint="give the crystal; a layer, a rod or a molecule has no volume",
             field="structure",
         )

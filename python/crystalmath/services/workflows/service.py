@@ -19,9 +19,11 @@ from crystalmath.contract.workflow_files import (
     WorkflowPlot,
 )
 from crystalmath.contract.workflows import (
+    CreateElasticParams,
     CreateEosParams,
     CreateMdParams,
     CreateParams,
+    CreatePhononParams,
     CreateRelaxParams,
     CreateResult,
     KindInfo,
@@ -36,6 +38,7 @@ from crystalmath.contract.workflows import (
 )
 from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
+    AnalysisRefused,
     Conflict,
     DatabaseError,
     IllegalTransition,
@@ -44,16 +47,20 @@ from crystalmath.errors import (
     NotFound,
     NotImplementedYet,
 )
-from crystalmath.services.ports import CodeAdapter, RunWorker, StructureData
+from crystalmath.services.ports import CodeAdapter, StructureData
 from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
 from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
+from crystalmath.services.workflows.computations import CHECKS
+from crystalmath.services.workflows.conduct import Compute
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
 from crystalmath.services.workflows.plan import Plan, Procedure
 from crystalmath.services.workflows.results import Results
 
 CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
+CHECK_S = 60.0
+"""Seconds for a first look at what is asked for."""
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
 RESULT_ERRORS = (NotFound, IllegalTransition, InputRejected, DatabaseError)
 
@@ -67,9 +74,9 @@ class WorkflowsParts:
     desk: Desk
     codes: Mapping[str, CodeAdapter]
     procedures: Mapping[str, Procedure]
-    run_worker: RunWorker
     clock: Callable[[], float]
     wake: Callable[[int], None]
+    compute: Compute
 
 
 class WorkflowsService:
@@ -78,7 +85,7 @@ class WorkflowsService:
     def __init__(self, parts: WorkflowsParts) -> None:
         self._parts = parts
         self._store = parts.store
-        self._results = Results(parts.store, parts.run_worker)
+        self._results = Results(parts.store, parts.compute)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def available(self, params: NoParams) -> Listing[KindInfo, KindsMeta]:
@@ -108,6 +115,24 @@ class WorkflowsService:
         pressure.
         """
         return self._create("md", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=(*CREATE_ERRORS, AnalysisRefused), lane="proc", deadline_s=120.0)
+    def create_phonon(self, params: CreatePhononParams, call: Call) -> CreateResult:
+        """Compute phonons: bands, density of states, thermodynamic functions. It runs at once.
+
+        The structure is relaxed, and atoms of a supercell are displaced, as few as the symmetry
+        allows; from the forces come force constants and everything else.
+        """
+        return self._create("phonon", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_elastic(self, params: CreateElasticParams, call: Call) -> CreateResult:
+        """Compute elastic constants. It runs at once.
+
+        The structure is relaxed and strained, as little as the symmetry allows; atoms are relaxed
+        in each strained cell, and the constants are fitted to the stresses.
+        """
+        return self._create("elastic", params, params.options.model_dump(mode="json"), call)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: ListWorkflowsParams) -> Listing[WorkflowSummary, WorkflowsMeta]:
@@ -245,7 +270,9 @@ class WorkflowsService:
         wanted = params.structure or StructureIn(job=params.job)
         structure = self._parts.desk.structures.read(wanted)
         kinds_here.check_structure(procedure, structure)
-        text = text_of(bare_structure(asdict(structure)))
+        bare = bare_structure(asdict(structure))
+        doubts = self._looked_at(kind, bare, options)
+        text = text_of(bare)
         plan = Plan(
             name=params.name or f"{procedure.title} of {structure.formula}"[:100],
             code=code,
@@ -276,8 +303,23 @@ class WorkflowsService:
             created_at=self._parts.clock(),
             token=params.client_token,
             request_sha256=request_sha256,
-            warnings=warnings,
+            warnings=(*warnings, *doubts),
         )
+
+    def _looked_at(
+        self, kind: str, structure: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> tuple[str, ...]:
+        """Refuse now what the kind cannot make anything of; returns what is doubtful."""
+        if kind not in CHECKS:
+            return ()
+        given = {"structure": structure, "options": options}
+        try:
+            return tuple(self._parts.compute(CHECKS[kind], given, CHECK_S)["warnings"])
+        except (InputRejected, AnalysisRefused) as error:
+            field = error.field or "structure"
+            if field.partition(".")[0] in options:
+                field = f"options.{field}"
+            raise type(error)(error.message, hint=error.hint, field=field) from error
 
     def _check_first(
         self, plan: Plan, action: Mapping[str, Any], structure: StructureData

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from crystalmath.services.workflows.kinds.elastic import Elastic
 from crystalmath.services.workflows.kinds.eos import Eos
 from crystalmath.services.workflows.kinds.md import Md
+from crystalmath.services.workflows.kinds.phonon import Phonon
 from crystalmath.services.workflows.kinds.relax import Relax
 from crystalmath.services.workflows.plan import Procedure
 
-PROCEDURES: Final[Mapping[str, Procedure]] = {one.kind: one for one in (Relax(), Eos(), Md())}
+PROCEDURES: Final[Mapping[str, Procedure]] = {
+    one.kind: one for one in (Relax(), Eos(), Phonon(), Elastic(), Md())
+}
