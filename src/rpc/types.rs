@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "10a6f11c1b1bf822ff398044da327677835652ab4da79ea3b6e2e41d2a9bb106";
+pub const SCHEMA_SHA256: &str = "b01529659ef765badcd644c53f9fff9330fcd79a5dcf21d28b87170e7c4bded7";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -703,10 +703,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_md",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Move atoms in time, and average after the start. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_phonon",
@@ -721,6 +721,13 @@ pub const METHODS: &[MethodInfo] = &[
         false,
         false,
         "Relax atoms and cell, and compare the symmetry before and after. It runs at once.",
+    ),
+    MethodInfo::new(
+        "workflows.export",
+        60.0,
+        true,
+        false,
+        "Make files of the results: JSON, CSV, and what phonopy and pymatgen read.",
     ),
     MethodInfo::new(
         "workflows.get",
@@ -752,10 +759,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.plot",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Draw a plot of the results: a picture, or text for a terminal.",
     ),
     MethodInfo::new(
         "workflows.resume",
@@ -1148,6 +1155,16 @@ words! {
 }
 
 words! {
+    /// Words of `format` of [`ExportWorkflowParams`].
+    ExportFormat {
+        Json = "json",
+        Csv = "csv",
+        Phonopy = "phonopy",
+        Pymatgen = "pymatgen",
+    }
+}
+
+words! {
     /// Words of `section` of [`ExtraRecords`].
     ExtraRecordsSection {
         Geometry = "geometry",
@@ -1185,6 +1202,15 @@ words! {
         Xxlgrid = "XXLGRID",
         Xxxlgrid = "XXXLGRID",
         Hugegrid = "HUGEGRID",
+    }
+}
+
+words! {
+    /// Words of `format` of [`WorkflowPlot`].
+    ImageFormat {
+        Png = "png",
+        Svg = "svg",
+        Text = "text",
     }
 }
 
@@ -1251,6 +1277,23 @@ words! {
         Stdout = "stdout",
         Stderr = "stderr",
         Scheduler = "scheduler",
+    }
+}
+
+words! {
+    /// Words of `cell` of [`MdOptions`].
+    MdOptionsCell {
+        Isotropic = "isotropic",
+        Full = "full",
+    }
+}
+
+words! {
+    /// Words of `ensemble` of [`MdOptions`].
+    MdOptionsEnsemble {
+        Nve = "nve",
+        Nvt = "nvt",
+        Npt = "npt",
     }
 }
 
@@ -1524,6 +1567,14 @@ words! {
         Draining = "draining",
         Crashed = "crashed",
         Stopped = "stopped",
+    }
+}
+
+words! {
+    /// Words of `encoding` of [`WorkflowPlot`].
+    WorkflowPlotEncoding {
+        Text = "text",
+        Base64 = "base64",
     }
 }
 
@@ -2499,6 +2550,49 @@ pub struct CreateEosParams {
     pub options: Option<EosOptions>,
 }
 
+/// A molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateMdParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<MdOptions>,
+}
+
 /// Phonons.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3247,6 +3341,35 @@ pub struct EventsNotify {
     pub seq: i64,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+/// Files, for the client to write where it is told.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportResult {
+    /// The files.
+    pub files: Vec<ExportedFile>,
+}
+
+/// Which workflow, and for which program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportWorkflowParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// json: the results document; csv: its numbers as tables; phonopy and pymatgen: files that
+    /// these programs read, where the kind has them.
+    pub format: ExportFormat,
+}
+
+/// Member `files` of [`ExportResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportedFile {
+    /// Its name, without a folder.
+    pub path: String,
+    /// Its text.
+    pub content: String,
 }
 
 /// Raw records: a keyword, and its data on the lines behind.
@@ -4420,6 +4543,46 @@ pub struct MaterialStored {
     pub created_at: String,
 }
 
+/// Options of a molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MdOptions {
+    /// What is kept: energy (nve, velocity Verlet), temperature (nvt, Langevin), or temperature and
+    /// pressure (npt, Langevin with a moving cell; crystals only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<MdOptionsEnsemble>,
+    /// Steps in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<i64>,
+    /// Length of a step, fs; 0.5 with hydrogen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestep_fs: Option<f64>,
+    /// Temperature of the first velocities and of the thermostat, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_k: Option<f64>,
+    /// How slowly the thermostat acts, fs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thermostat_fs: Option<f64>,
+    /// Pressure to keep, GPa (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure_gpa: Option<f64>,
+    /// Period of the cell's motion, fs (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barostat_fs: Option<f64>,
+    /// What the cell may do: change its volume, or freely (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<MdOptionsCell>,
+    /// Of the random numbers; the same gives the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+    /// Steps from one frame to the next; averages are over frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_every: Option<i64>,
+    /// The cell is repeated until an atom is so far from its images, Å; 0: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_angstrom: Option<f64>,
+}
+
 /// Member `latencies` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4600,6 +4763,29 @@ pub struct PingResult {
     pub pong: bool,
     /// The daemon's clock.
     pub time: String,
+}
+
+/// Which plot, and as what.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlotParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// Name of the plot in the results; the first one if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// png or svg for a picture, text for a terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<ImageFormat>,
+    /// Width of a text, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<i64>,
+    /// Height of a text, in lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// Draw a text with ASCII characters instead of braille dots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ascii: Option<bool>,
 }
 
 /// Member `problems` of [`ClusterReport`].
@@ -6363,6 +6549,24 @@ pub struct WorkflowIdParams {
     pub id: i64,
 }
 
+/// A plot that was drawn from the results.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowPlot {
+    /// Name of the plot.
+    pub kind: String,
+    /// For people.
+    pub title: String,
+    /// What it is.
+    pub format: ImageFormat,
+    /// How `content` is to be read.
+    pub encoding: WorkflowPlotEncoding,
+    /// The file.
+    pub content: String,
+    /// Names of all plots of these results.
+    pub plots: Vec<String>,
+}
+
 /// Result of `workflows.cancel`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -7100,6 +7304,15 @@ pub mod calls {
         type Reply = Reply<CreateResult>;
     }
 
+    /// `workflows.create_md`: Move atoms in time, and average after the start. It runs at once.
+    pub enum WorkflowsCreateMd {}
+
+    impl Call for WorkflowsCreateMd {
+        const METHOD: &'static str = "workflows.create_md";
+        type Params = CreateMdParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_phonon`: Compute phonons: bands, density of states, thermodynamic
     /// functions. It runs at once.
     pub enum WorkflowsCreatePhonon {}
@@ -7120,6 +7333,16 @@ pub mod calls {
         type Reply = Reply<CreateResult>;
     }
 
+    /// `workflows.export`: Make files of the results: JSON, CSV, and what phonopy and pymatgen
+    /// read.
+    pub enum WorkflowsExport {}
+
+    impl Call for WorkflowsExport {
+        const METHOD: &'static str = "workflows.export";
+        type Params = ExportWorkflowParams;
+        type Reply = Reply<ExportResult>;
+    }
+
     /// `workflows.get`: Tell everything about one workflow: its steps, and its results when it is
     /// done.
     pub enum WorkflowsGet {}
@@ -7137,6 +7360,15 @@ pub mod calls {
         const METHOD: &'static str = "workflows.list";
         type Params = ListWorkflowsParams;
         type Reply = Page<WorkflowSummary, WorkflowsMeta>;
+    }
+
+    /// `workflows.plot`: Draw a plot of the results: a picture, or text for a terminal.
+    pub enum WorkflowsPlot {}
+
+    impl Call for WorkflowsPlot {
+        const METHOD: &'static str = "workflows.plot";
+        type Params = PlotParams;
+        type Reply = Reply<WorkflowPlot>;
     }
 
     /// `workflows.resume`: Go on with a workflow that waits or was cancelled: every step that can
@@ -7240,10 +7472,13 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::WorkflowsCreateConvergence>();
     visitor.visit::<calls::WorkflowsCreateElastic>();
     visitor.visit::<calls::WorkflowsCreateEos>();
+    visitor.visit::<calls::WorkflowsCreateMd>();
     visitor.visit::<calls::WorkflowsCreatePhonon>();
     visitor.visit::<calls::WorkflowsCreateRelax>();
+    visitor.visit::<calls::WorkflowsExport>();
     visitor.visit::<calls::WorkflowsGet>();
     visitor.visit::<calls::WorkflowsList>();
+    visitor.visit::<calls::WorkflowsPlot>();
     visitor.visit::<calls::WorkflowsResume>();
     visitor.visit::<calls::WorkflowsRetry>();
 }

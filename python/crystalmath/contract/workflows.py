@@ -20,6 +20,7 @@ from crystalmath.contract.workflow_options.bands import BandsOptions
 from crystalmath.contract.workflow_options.convergence import ConvergenceOptions
 from crystalmath.contract.workflow_options.elastic import ElasticOptions
 from crystalmath.contract.workflow_options.eos import EosOptions
+from crystalmath.contract.workflow_options.md import MdOptions
 from crystalmath.contract.workflow_options.phonon import PhononOptions
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.domain.workflow_states import StepState, WorkflowState
@@ -94,6 +95,12 @@ class CreateConvergenceParams(CreateParams):
     """A convergence series."""
 
     options: ConvergenceOptions = Field(description="Options of the kind.")
+
+
+class CreateMdParams(CreateParams):
+    """A molecular dynamics."""
+
+    options: MdOptions = Field(default_factory=MdOptions, description="Options of the kind.")
 
 
 class CreatePhononParams(CreateParams):

@@ -304,3 +304,19 @@ def test_what_a_large_system_leaves_in_a_file_is_handed_on(tmp_path: Path) -> No
         "structure": {"formula": "Cu", **structure},
     }
     jobs.close()
+
+
+def test_what_a_dynamics_wrote_on_the_way_is_handed_on(tmp_path: Path) -> None:
+    jobs = Bench(tmp_path)
+    codes = {"fake": jobs.code}
+    desk = DeskJobs(jobs.store, None, codes, jobs.directories, None, lambda: 1.0)  # type: ignore[arg-type]
+    job = jobs.submit(task="md")
+    documents = {"results_json": {"energy_ev": -1.0}}
+    jobs.store.move(Move(job, ("CREATED",), "FINISHED", 1.0, why="t", documents=documents))
+    jobs.store.move(Move(job, ("FINISHED",), "COMPLETED", 1.0, why="t"))
+    with pytest.raises(OutputUnreadable, match="on the way"):
+        desk.end(job)
+    curve = {"x": [0.0, 1.0], "y": [300.0, 301.0]}
+    jobs.code.series = lambda _directory: {"temperature": curve}
+    assert desk.end(job).output == {"energy_ev": -1.0, "series": {"temperature": curve}}
+    jobs.close()

@@ -66,8 +66,8 @@ def assemble(place: Workplace) -> tuple[WorkflowsService, Driver]:
         desk=place.desk,
         codes=place.codes,
         procedures=PROCEDURES,
+        compute=place.run_worker,
         clock=place.clock,
         wake=driver.wake,
-        compute=place.run_worker,
     )
     return WorkflowsService(parts), driver

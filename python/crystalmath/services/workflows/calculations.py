@@ -157,3 +157,9 @@ def start_at_minimum(plan: Plan) -> NewStep:
         action = relaxation(plan, Criteria.of(plan.options), "full")
         return NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
     return NewStep("start", "forces of the structure as it is", "job", single_point(plan), uses)
+
+
+def dynamics(plan: Plan) -> dict[str, Any]:
+    """A job that moves the atoms in time, as the options of the kind ``md`` say."""
+    given = {name: value for name, value in plan.options.items() if name != "edge_angstrom"}
+    return plan.job("md", given)

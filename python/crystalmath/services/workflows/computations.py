@@ -1,4 +1,4 @@
-"""What steps have worker processes compute, as ``module:function``; ``server.proc`` allows it.
+"""What worker processes compute for workflows, as ``module:function``; ``server.proc`` allows it.
 
 Names alone: importing them costs nothing.
 """
@@ -24,6 +24,13 @@ PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
 PHONON_RESULT: Final = "crystalmath.analysis.procedures.phonon:result"
 ELASTIC_STRAIN: Final = "crystalmath.analysis.procedures.elastic:strained"
 ELASTIC_FIT: Final = "crystalmath.analysis.procedures.elastic:fitted"
+MD_REPEAT: Final = "crystalmath.analysis.procedures.md:repeated"
+MD_REPORT: Final = "crystalmath.analysis.procedures.md:report"
+
+PLOT: Final = "crystalmath.analysis.plots.plotted:plotted"
+EXPORT_JSON: Final = "crystalmath.analysis.export.exported:as_json"
+EXPORT_CSV: Final = "crystalmath.analysis.export.exported:as_csv"
+EXPORT_STRUCTURE: Final = "crystalmath.analysis.export.exported:as_structure"
 
 CHECKS: Final[Mapping[str, str]] = {"phonon": PHONON_CHECK}
 """By kind: what looks at structure and options before a workflow is accepted."""
@@ -34,5 +41,8 @@ COMPUTATIONS: Final = frozenset(
         *(ELASTIC_STRAIN, ELASTIC_FIT),
         *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),
         *(BANDS_PATH, BANDS_REPORT, *LEVELS.values()),
+        *(MD_REPEAT, MD_REPORT),
+        *(PLOT, EXPORT_JSON, EXPORT_CSV, EXPORT_STRUCTURE),
     }
 )
+"""Those of steps, and what is made of results."""

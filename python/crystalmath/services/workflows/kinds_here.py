@@ -67,7 +67,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 
 _TITLES: Final = {
-    "workflows.create_md": "Molecular dynamics",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
 
