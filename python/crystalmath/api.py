@@ -106,7 +106,10 @@ NAMESPACES: Final[Mapping[str, type]] = {
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
-LINTERS: Final[Mapping[str, Linter]] = {"crystal": Linter((".d12", ".d3"), LINT)}
+LINTERS: Final[Mapping[str, Linter]] = {
+    "crystal": Linter((".d12", ".d3"), LINT),
+    "vasp": Linter((), vasp_large.LINT, ("INCAR",)),
+}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 

@@ -74,7 +74,12 @@ impl CriteriaArgs {
 }
 
 /// Start a workflow, say what became of it, and wait if that is wanted.
-pub(super) fn create(session: &Session, method: &str, args: &CreateArgs, options: Given) -> Outcome {
+pub(super) fn create(
+    session: &Session,
+    method: &str,
+    args: &CreateArgs,
+    options: Given,
+) -> Outcome {
     let params = request(args, options)?;
     let raw = match session.ask(method, params.clone()) {
         Err(error) if error.kind() == install::NOT_INSTALLED => {
