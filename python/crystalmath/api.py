@@ -106,11 +106,11 @@ NAMESPACES: Final[Mapping[str, type]] = {
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
-LINTERS: Final[Mapping[str, Linter]] = {"crystal": Linter((".d12", ".d3"), LINT)}
-GENERATORS: Final[Mapping[str, str]] = {
-    "espresso": GENERATE_ESPRESSO,
-    "vasp": GENERATE_VASP,
+LINTERS: Final[Mapping[str, Linter]] = {
+    "crystal": Linter((".d12", ".d3"), LINT),
+    "vasp": Linter((), vasp_large.LINT, ("INCAR",)),
 }
+GENERATORS: Final[Mapping[str, str]] = {"espresso": GENERATE_ESPRESSO, "vasp": GENERATE_VASP}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 

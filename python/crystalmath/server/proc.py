@@ -51,6 +51,7 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.codes.crystal.lint.lint:lint_source",
         "crystalmath.codes.vasp.generate.inputs:generate_inputs",
         "crystalmath.codes.vasp.large:read",
+        "crystalmath.codes.vasp.lint.source:lint_source",
         "crystalmath.templates.shelf:list_templates",
         "crystalmath.templates.shelf:get_template",
         "crystalmath.templates.render:render_template",

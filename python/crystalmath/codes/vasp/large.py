@@ -11,7 +11,8 @@ from crystalmath.codes.vasp.run.writer import WorkerInputs
 from crystalmath.services.ports import RunWorker
 
 READ: Final = "crystalmath.codes.vasp.large:read"
-"""``server.proc`` allows it."""
+LINT: Final = "crystalmath.codes.vasp.lint.source:lint_source"
+"""``server.proc`` allows them."""
 
 
 def with_workers(adapter: VaspAdapter, run: RunWorker) -> LargeOutputs:

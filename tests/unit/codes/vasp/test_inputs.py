@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from crystalmath.codes.vasp.deck.incar import parse_incar, words
 from crystalmath.codes.vasp.deck.poscar import parse_poscar_head
 from crystalmath.codes.vasp.generate.inputs import generate_inputs
+from crystalmath.codes.vasp.large import LINT
 from crystalmath.codes.vasp.lint.incar import Beside, lint_incar
 from crystalmath.codes.vasp.run.writer import GENERATE
 from crystalmath.errors import InputRejected, InvalidParams
@@ -211,3 +213,15 @@ def test_a_hubbard_set_has_one_value_per_block() -> None:
     tags, _ = parse_incar(files["INCAR"])
     assert words(tags["LDAUU"])[:1] == ["6.2"]
     assert not [o for o in lint_incar(tags, Beside(4, 2, 99)) if o.severity == "error"]
+
+
+def test_an_incar_on_disk_is_judged_beside_its_poscar(tmp_path: Path) -> None:
+    (tmp_path / "INCAR").write_text("ISPIN = 2\nSIGMA = 0.05; MAGMOM = 3*1.0\n")
+    (tmp_path / "POSCAR").write_text(POSCAR)
+    (row,) = run_here(LINT, {"path": str(tmp_path / "INCAR")}, 5.0)
+    assert (row["line"], row["column"], row["code"]) == (2, 15, "magmom")
+    assert run_here(LINT, {"text": "ISPIN = 2\nMAGMOM = 3*1.0\n"}, 5.0) == []
+    twice = run_here(LINT, {"text": "ENCUT = 400\nENCUT = 500\n"}, 5.0)
+    assert [(row["line"], row["severity"]) for row in twice] == [(2, "warning")]
+    with pytest.raises(InputRejected, match="no such file"):
+        run_here(LINT, {"path": str(tmp_path / "absent")}, 5.0)
