@@ -13,7 +13,7 @@ from crystalmath.contract.events import NOTIFICATIONS
 from crystalmath.contract.openrpc import document
 
 UNITS: Final = (
-    *("_s", "_ms", "_days", "_hours", "_per_s", "_mib", "_k", "_gpa", "_angstrom"),
+    *("_s", "_ms", "_fs", "_days", "_hours", "_per_s", "_mib", "_k", "_gpa", "_angstrom"),
     *("_angstrom3", "_degrees", "_g_per_cm3", "_hartree"),
     *("_ev", "_ev_angstrom", "_ev_per_a", "_ev_per_a3", "_mub", "_e", "_e_a"),
 )
