@@ -51,8 +51,9 @@ pub struct Args {
     /// A parameter of the code, as JSON or text; repeat for more
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
-    /// An option of the CRYSTAL deck that is written for a structure, like functional=PBE0, or of
-    /// the force engine; a dot goes into an object, as in spin.atoms; repeat for more
+    /// An option of the deck that is written for a structure, like functional=PBE0 of CRYSTAL or
+    /// ecutwfc_ry=40 of espresso, or of the force engine; a dot goes into an object, as in
+    /// pseudos.Si; repeat for more
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
     pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.
@@ -218,6 +219,9 @@ fn inputs(code: &str, args: &Args) -> Result<Map<String, Value>, Failure> {
     if args.options.is_empty() {
         return Ok(inputs);
     }
+    if code == "espresso" {
+        return params::with_options(inputs, &args.options);
+    }
     let member = match code {
         "crystal" => "options",
         "forces" => "engine_options",
@@ -228,11 +232,11 @@ fn inputs(code: &str, args: &Args) -> Result<Map<String, Value>, Failure> {
             ));
         }
     };
-    let mut options = Given::default();
-    for (path, value) in &args.options {
-        options.put_at(path, value.clone())?;
-    }
-    if inputs.insert(member.to_owned(), options.object()).is_some() {
+    let options = params::with_options(Map::new(), &args.options)?;
+    if inputs
+        .insert(member.to_owned(), Value::Object(options))
+        .is_some()
+    {
         return Err(Failure::usage(
             format!("--param {member} and --option say the same"),
             "leave one of them out",

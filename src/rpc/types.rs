@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "296c6e4116f7850dfb87e74ccaad2fc1ccfb92c584aa6c2958b190466d2a918c";
+pub const SCHEMA_SHA256: &str = "1095654d9f782bc46ecba654e6302a3e48a552bf7f1dabaef9d3760ec4625261";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -506,10 +506,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.generate_inputs",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Write the input files of a code for a structure; nothing is stored and nothing runs.",
     ),
     MethodInfo::new(
         "materials.get",
@@ -3203,6 +3203,35 @@ pub struct GenerateD3Params {
     pub options: D3Options,
 }
 
+/// A structure, and what a code shall compute of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsParams {
+    /// Which code reads the files: espresso or vasp.
+    pub code: String,
+    /// The structure.
+    pub structure: StructureIn,
+    /// What it shall do; scf, or what is most like it, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How: the parameters that `codes.list` has for jobs with a structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+}
+
+/// Input files of a code.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsResult {
+    /// The files; the main one first.
+    pub files: Vec<DryRunFile>,
+    /// What they hold.
+    pub report: InputsReport,
+}
+
 /// Which structure.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3373,6 +3402,38 @@ pub struct InFlight {
     pub connection: i64,
     /// Seconds since it came in.
     pub age_s: f64,
+}
+
+/// What the files hold, and why.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputsReport {
+    /// The code.
+    pub code: String,
+    /// The task.
+    pub task: String,
+    /// Reduced formula in Hill order.
+    pub formula: String,
+    /// Atoms in the cell.
+    pub n_atoms: i64,
+    /// Along which vectors matter repeats; empty space lies along the others.
+    pub repeats: Vec<bool>,
+    /// Number and symbol; none of a molecule.
+    pub space_group: Option<Map<String, Value>>,
+    /// Tolerance of the symmetry search.
+    pub symprec_angstrom: f64,
+    /// Sizes of the mesh.
+    pub k_mesh: Option<Vec<i64>>,
+    /// 1 where it lies half a step beside Γ.
+    pub k_shift: Option<Vec<i64>>,
+    /// Why these points.
+    pub k_points_from: String,
+    /// Cutoffs and what else was settled: `value`, and why it is so, `from`.
+    pub settings: Map<String, Value>,
+    /// One per element.
+    pub pseudopotentials: Vec<PseudopotentialUsed>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
 }
 
 /// A structure, and with which tolerance its symmetry is looked for.
@@ -4286,6 +4347,26 @@ pub struct ProviderRow {
 pub struct ProvidersMeta {
     /// Number of providers.
     pub total: i64,
+}
+
+/// What stands for the core of an element.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PseudopotentialUsed {
+    /// Chemical symbol.
+    pub element: String,
+    /// Name of the file.
+    pub file: String,
+    /// NC, US or PAW.
+    pub kind: Option<String>,
+    /// Density functional it is made for.
+    pub functional: Option<String>,
+    /// Electrons outside the core.
+    pub z_valence: Option<f64>,
+    /// Of the file.
+    pub sha256: Option<String>,
+    /// Of the file, as the program prints it.
+    pub md5: Option<String>,
 }
 
 /// How the query was understood.
@@ -6392,6 +6473,16 @@ pub mod calls {
         type Reply = Reply<D3Result>;
     }
 
+    /// `materials.generate_inputs`: Write the input files of a code for a structure; nothing is
+    /// stored and nothing runs.
+    pub enum MaterialsGenerateInputs {}
+
+    impl Call for MaterialsGenerateInputs {
+        const METHOD: &'static str = "materials.generate_inputs";
+        type Params = GenerateInputsParams;
+        type Reply = Reply<GenerateInputsResult>;
+    }
+
     /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
     /// again.
     pub enum MaterialsGet {}
@@ -6726,6 +6817,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
     visitor.visit::<calls::MaterialsGenerateD3>();
+    visitor.visit::<calls::MaterialsGenerateInputs>();
     visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();

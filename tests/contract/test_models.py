@@ -31,6 +31,7 @@ NO_UNIT: Final = {
     "D12Report.transformation": "acts on fractional coordinates",
     "D12Report.origin_shift": "fractional coordinates",
     "D12Report.max_displacement": "the name of the interface's page, in Å",
+    "PseudopotentialUsed.z_valence": "a number of electrons",
     "D3Report.special_points": "fractional coordinates of reciprocal space",
     "EosOptions.reach": "a relative change",
     "Eos.vmin": "a ratio of volumes",

@@ -13,7 +13,6 @@ _EXTENSIONS = "Extensions come after the isolated force engines."
 
 PLANNED: Final[dict[str, str]] = {
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
-    "materials.generate_inputs": "VASP and Quantum ESPRESSO inputs come with the workflows.",
     "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,
     "workflows.create_phonon": _WORKFLOWS,

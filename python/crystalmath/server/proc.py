@@ -46,6 +46,7 @@ FUNCTIONS: Final = frozenset(
         "crystalmath.codes.crystal.generate.deck:generate_deck",
         "crystalmath.codes.crystal.large:read",
         "crystalmath.codes.espresso.large:read",
+        "crystalmath.codes.espresso.generate.deck:generate_inputs",
         "crystalmath.codes.crystal.generate.properties:generate_properties",
         "crystalmath.codes.crystal.lint.lint:lint_source",
         "crystalmath.codes.vasp.generate.inputs:generate_inputs",

@@ -117,6 +117,15 @@ pub(super) const PROPERTY_ARGUMENTS: &[(&str, &str)] = &[
     ("options.shrink", "--shrink"),
 ];
 
+/// The same for the command that writes the input files of a code.
+pub(super) const INPUT_ARGUMENTS: &[(&str, &str)] = &[
+    ("code", "--code"),
+    ("options", "--option"),
+    ("structure.format", "--format"),
+    ("structure", "STRUCTURE"),
+    ("task", "--task"),
+];
+
 /// The same for the commands below `engines`, where an engine stands at its place.
 pub(super) const ENGINE_ARGUMENTS: &[(&str, &str)] = &[
     ("accept_license", "--accept-license"),

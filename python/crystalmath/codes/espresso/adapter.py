@@ -1,4 +1,4 @@
-"""Adapter of the code ``espresso``: pw.x of Quantum ESPRESSO, from a deck that exists.
+"""Adapter of the code ``espresso``: pw.x of Quantum ESPRESSO, from a structure or a deck.
 
 It wires the modules of this folder together. Built by ``api``, called by the job services.
 """
@@ -21,6 +21,7 @@ from crystalmath.codes.espresso.reading import (
 )
 from crystalmath.codes.espresso.series import progress_of, series_of
 from crystalmath.codes.espresso.verdict import judge_run
+from crystalmath.codes.espresso.writer import WorkerDecks, run_here
 from crystalmath.codes.options import describe_program
 from crystalmath.services.ports import (
     Continuation,
@@ -35,11 +36,20 @@ from crystalmath.services.ports import (
 
 
 class EspressoAdapter:
-    """Implements ``services.ports.CodeAdapter``."""
+    """Implements ``services.ports.CodeAdapter``.
+
+    Parameters
+    ----------
+    writer
+        Writes decks for structures; in this process when left out, which the daemon must not do.
+    """
 
     name = "espresso"
     title = "plane-wave DFT with pw.x of Quantum ESPRESSO"
     tasks: tuple[str, ...] = TASKS
+
+    def __init__(self, writer: preparing.DeckWriter | None = None) -> None:
+        self._writer = writer or WorkerDecks(run_here, 0.0)
 
     def describe(self) -> Mapping[str, Any]:
         """Return the schema of ``inputs`` and where pw.x is."""
@@ -47,14 +57,14 @@ class EspressoAdapter:
         return describe_program(EspressoOptions, self.tasks, find_program(), missing)
 
     def prepare(self, request: JobRequest) -> Prepared:
-        """Check the deck, find what it needs, set it up for its directory.
+        """Check the deck or write it, find what it needs, set it up for its directory.
 
         Raises
         ------
         InvalidParams, InputRejected
             With the field at fault.
         """
-        return preparing.prepare(request)
+        return preparing.prepare(request, self._writer)
 
     def progress(self, directory: Path) -> Progress | None:
         """Return the last SCF iteration and ionic step."""

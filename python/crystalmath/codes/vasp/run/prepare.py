@@ -159,13 +159,11 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
     made = writer.write(request.structure, asked, task, previous)
     report = made["report"]
     notes = [
-        f"{one['tag']}: {report['set']} has {one['set'] or 'nothing'}, "
-        f"this job {one['used'] or 'nothing'} ({one['why']})"
-        for one in report["changes"]
+        f"{name}: {one['value'] or 'nothing'}, by {one['from']}"
+        for name, one in report["settings"].items()
+        if "set" in one
     ]
     notes += report["warnings"]
-    if report["order"] is not None:
-        notes.append("POSCAR has the atoms in another order than the structure: by element")
     texts = {file["path"]: file["content"] for file in made["files"]}
     texts["inputs.json"] = _document(report)
     return Inputs(texts, files, notes, task=task)
