@@ -75,11 +75,8 @@ from crystalmath.services.template_inputs import SubmittedTemplates
 from crystalmath.services.template_makers import BatchJobs, CrystalDecks, CrystalProperties
 from crystalmath.services.template_rendering import Rendering
 from crystalmath.services.templates import TemplatesService
-from crystalmath.services.workflows.conduct import Conductor
-from crystalmath.services.workflows.driver import Driver
-from crystalmath.services.workflows.kinds import PROCEDURES
-from crystalmath.services.workflows.service import WorkflowsParts, WorkflowsService
-from crystalmath.services.workflows.step_jobs import DeskJobs
+from crystalmath.services.workflows.assembly import Workplace, assemble
+from crystalmath.services.workflows.service import WorkflowsService
 from crystalmath.services.workflows.view import WorkflowEvents
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
@@ -262,19 +259,32 @@ class CrystalController:
                 clock=time.time,
             )
         )
+        ending = Ending(self._store, self._directories, time.time, self._pump.end_unrecorded)
         self.slurm = SlurmService(
             SlurmParts(
                 jobs=self._store,
                 store=self._clusters,
                 lanes=self._lanes,
                 runner_of=self._runners.of,
-                ending=Ending(self._store, self._directories, time.time, self._pump.end_unrecorded),
+                ending=ending,
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,
             )
         )
-        self._build_workflows(desk, codes)
+        self.workflows, self._driver = assemble(
+            Workplace(
+                store=SqliteWorkflowStore(self._store, WorkflowEvents(server.hub)),
+                jobs=self._store,
+                desk=desk,
+                codes=codes,
+                directories=self._directories,
+                ending=ending,
+                run_worker=server.run_worker,
+                clock=time.time,
+                submitted=self._wake,
+            )
+        )
         fingerprints = Fingerprints(self._places.fingerprints)
         self._pool = Pool(
             Processes(self._places),
@@ -292,20 +302,6 @@ class CrystalController:
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
                 fingerprints=fingerprints,
-            )
-        )
-
-    def _build_workflows(self, desk: Desk, codes: dict[str, CodeAdapter]) -> None:
-        store = SqliteWorkflowStore(self._store, WorkflowEvents(self._server.hub))
-        ending = Ending(self._store, self._directories, time.time, self._pump.end_unrecorded)
-        jobs = DeskJobs(self._store, desk, codes, self._directories, ending, time.time)
-        conductor = Conductor(
-            store, jobs, self._server.run_worker, PROCEDURES, time.time, __version__
-        )
-        self._driver = Driver(conductor, self._wake)
-        self.workflows = WorkflowsService(
-            WorkflowsParts(
-                store, self._store, desk, codes, PROCEDURES, time.time, self._driver.wake
             )
         )
 

@@ -34,6 +34,8 @@ pub enum Command {
     Relax(Box<kinds::relax::RelaxArgs>),
     /// Compute an equation of state: equilibrium volume, bulk modulus and its derivative
     Eos(Box<kinds::eos::EosArgs>),
+    /// Find how fine a cutoff, a mesh of k points, a smearing or a supercell must be
+    Convergence(Box<kinds::convergence::ConvergenceArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// End a workflow, with the jobs of it that run
@@ -85,6 +87,7 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Available) => available::run(session),
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
+        Some(Command::Convergence(args)) => kinds::convergence::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {

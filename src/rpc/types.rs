@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "1095654d9f782bc46ecba654e6302a3e48a552bf7f1dabaef9d3760ec4625261";
+pub const SCHEMA_SHA256: &str = "0b3bc683e1e30bd69fc9ce92037af527b287d6ab8a8797e87b584c8e11afb56f";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -682,10 +682,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_convergence",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Find how fine a parameter must be: one calculation for each of its values.",
     ),
     MethodInfo::new(
         "workflows.create_elastic",
@@ -956,6 +956,29 @@ words! {
         VaspPpPath = "VASP_PP_PATH",
         PmgVaspPspDir = "PMG_VASP_PSP_DIR",
         EspressoPseudo = "ESPRESSO_PSEUDO",
+    }
+}
+
+words! {
+    /// Words of `parameter` of [`ConvergenceOptions`].
+    ConvergenceOptionsParameter {
+        Cutoff = "cutoff",
+        KSpacing = "k_spacing",
+        Degauss = "degauss",
+        Supercell = "supercell",
+        Shrink = "shrink",
+        Tolinteg = "tolinteg",
+        Basis = "basis",
+    }
+}
+
+words! {
+    /// Words of `quantity` of [`ConvergenceOptions`].
+    ConvergenceOptionsQuantity {
+        Energy = "energy",
+        Force = "force",
+        Stress = "stress",
+        Gap = "gap",
     }
 }
 
@@ -2100,6 +2123,26 @@ pub struct ContinueResult {
     pub repeated: bool,
 }
 
+/// Options of a convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvergenceOptions {
+    /// What is varied: `cutoff` of the plane waves (Ry), `k_spacing` (largest distance of k points,
+    /// with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry), `supercell` (how often the
+    /// cell is repeated along each vector); of CRYSTAL `shrink` (IS), `tolinteg` (five whole
+    /// numbers) and `basis` (names of its library).
+    pub parameter: ConvergenceOptionsParameter,
+    /// Numbers in any order; what is no number, like `7 7 7 7 14`, from coarse to fine.
+    pub values: Vec<Value>,
+    /// What shall be converged: energy per atom, forces on atoms, stress, or band gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<ConvergenceOptionsQuantity>,
+    /// How near to the finest value is near enough; 0.001 eV per atom, 0.01 eV/Å, 0.1 GPa and 0.02
+    /// eV if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+}
+
 /// A structure and the format it is wanted in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2220,6 +2263,48 @@ pub struct CreateClusterParams {
     pub codes: Option<BTreeMap<String, String>>,
 }
 
+/// A convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateConvergenceParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    pub options: ConvergenceOptions,
+}
+
 /// An equation of state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2306,7 +2391,7 @@ pub struct CreateRelaxParams {
     pub options: Option<RelaxOptions>,
 }
 
-/// Result of `workflows.create_eos`.
+/// Result of `workflows.create_convergence`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateResult {
@@ -2858,6 +2943,10 @@ pub struct EosOptions {
     /// length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
+    /// Relax atoms and cell first. Without it the volumes lie around that of the structure as it is
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
     /// Largest force on an atom that may be left, eV/Å.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fmax_ev_per_a: Option<f64>,
@@ -4559,7 +4648,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }
@@ -6707,6 +6796,16 @@ pub mod calls {
         type Reply = Reply<WorkflowResult>;
     }
 
+    /// `workflows.create_convergence`: Find how fine a parameter must be: one calculation for each
+    /// of its values.
+    pub enum WorkflowsCreateConvergence {}
+
+    impl Call for WorkflowsCreateConvergence {
+        const METHOD: &'static str = "workflows.create_convergence";
+        type Params = CreateConvergenceParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_eos`: Compute an equation of state. It runs at once.
     pub enum WorkflowsCreateEos {}
 
@@ -6842,6 +6941,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::TemplatesSave>();
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
+    visitor.visit::<calls::WorkflowsCreateConvergence>();
     visitor.visit::<calls::WorkflowsCreateEos>();
     visitor.visit::<calls::WorkflowsCreateRelax>();
     visitor.visit::<calls::WorkflowsGet>();

@@ -13,7 +13,6 @@ _EXTENSIONS = "Extensions come after the isolated force engines."
 
 PLANNED: Final[dict[str, str]] = {
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
-    "workflows.create_convergence": _WORKFLOWS,
     "workflows.create_bands": _WORKFLOWS,
     "workflows.create_phonon": _WORKFLOWS,
     "workflows.create_elastic": _WORKFLOWS,

@@ -16,6 +16,7 @@ from crystalmath.contract.jobs import (
 )
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
+from crystalmath.contract.workflow_options.convergence import ConvergenceOptions
 from crystalmath.contract.workflow_options.eos import EosOptions
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.domain.workflow_states import StepState, WorkflowState
@@ -78,6 +79,12 @@ class CreateEosParams(CreateParams):
     """An equation of state."""
 
     options: EosOptions = Field(default_factory=EosOptions, description="Options of the kind.")
+
+
+class CreateConvergenceParams(CreateParams):
+    """A convergence series."""
+
+    options: ConvergenceOptions = Field(description="Options of the kind.")
 
 
 class StepCounts(Model):

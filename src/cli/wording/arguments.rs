@@ -211,6 +211,7 @@ pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
 
 /// The same for the commands below `workflows`.
 pub(super) const WORKFLOW_ARGUMENTS: &[(&str, &str)] = &[
+    ("cluster", "--cluster"),
     ("code", "--code"),
     ("engine", "--engine"),
     ("id", "ID"),
@@ -224,9 +225,13 @@ pub(super) const WORKFLOW_ARGUMENTS: &[(&str, &str)] = &[
     ("options.keep_symmetry", "--keep-symmetry"),
     ("options.max_steps", "--max-steps"),
     ("options.optimizer", "--optimizer"),
+    ("options.parameter", "--parameter"),
     ("options.points", "--points"),
+    ("options.quantity", "--quantity"),
     ("options.reach", "--reach"),
     ("options.smax_gpa", "--smax"),
+    ("options.tolerance", "--tolerance"),
+    ("options.values", "--values"),
     ("resources.cpus_per_task", "--cpus"),
     ("resources.memory_mib", "--memory"),
     ("resources.ntasks", "--ntasks"),

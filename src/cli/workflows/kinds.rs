@@ -1,4 +1,5 @@
 //! Starting each kind of workflow: the arguments that are its own.
 
+pub mod convergence;
 pub mod eos;
 pub mod relax;

@@ -6,6 +6,7 @@ It wires the modules of this folder together. Built by ``api``, called by the jo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from crystalmath.codes.espresso.reading import (
     load_run,
 )
 from crystalmath.codes.espresso.series import progress_of, series_of
+from crystalmath.codes.espresso.settings import settings_of
 from crystalmath.codes.espresso.verdict import judge_run
 from crystalmath.codes.espresso.writer import WorkerDecks, run_here
 from crystalmath.codes.options import describe_program
@@ -113,6 +115,9 @@ def _judge(output: Path, end: EndReceipt | None) -> Reading:
         end=end,
         crash=None if run.job_done else load_crash(directory),
     )
+    if deck is not None:
+        settings = settings_of(deck[1])
+        verdict = replace(verdict, results={**verdict.results, "settings": settings})
     return Reading(
         verdict=verdict,
         task=verdict.results["task"],

@@ -5,7 +5,7 @@ Used by ``service`` for ``workflows.available`` and to refuse what cannot run be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from crystalmath.contract.planned import PLANNED
@@ -66,7 +66,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 
 _TITLES: Final = {
-    "workflows.create_convergence": "Convergence",
     "workflows.create_bands": "Bands and density of states",
     "workflows.create_phonon": "Phonons",
     "workflows.create_elastic": "Elastic constants",
@@ -132,6 +131,26 @@ def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | No
     return FORCES, params.engine.removeprefix(f"{FORCES}:")
 
 
+def settled(
+    params: CreateParams, code: str, options: Mapping[str, Any], structure: StructureData
+) -> dict[str, Any]:
+    """The options with what depends on code and structure settled.
+
+    Raises
+    ------
+    InvalidParams
+        One that the code has no use for.
+    """
+    given: Collection[str] = getattr(getattr(params, "options", None), "model_fields_set", ())
+    if code != FORCES and "optimizer" in given:
+        raise InvalidParams(
+            f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"
+        )
+    if "cell" in options and options["cell"] is None:
+        return {**options, "cell": "full" if structure.is_crystal else "fixed"}
+    return dict(options)
+
+
 def check_structure(procedure: Procedure, structure: StructureData) -> None:
     """Refuse a structure that the kind has no meaning for.
 
@@ -141,8 +160,8 @@ def check_structure(procedure: Procedure, structure: StructureData) -> None:
     """
     if procedure.crystals_only and not structure.is_crystal:
         raise InvalidParams(
-            f"an {procedure.title.lower()} needs a crystal that repeats in three directions; this "
+            f"{procedure.title.lower()} needs a crystal that repeats in three directions; this "
             f"structure repeats in {sum(structure.pbc) if structure.lattice is not None else 0}",
-            hint="a layer, a rod or a molecule has no volume that could be varied",
+            hint="a layer, a rod or a molecule has no volume and no mesh of its own",
             field="structure",
         )

@@ -14,6 +14,7 @@ from typing import Any
 from crystalmath.contract.jobs import StructureIn, SubmitParams
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
 from crystalmath.contract.workflows import (
+    CreateConvergenceParams,
     CreateEosParams,
     CreateParams,
     CreateRelaxParams,
@@ -45,7 +46,7 @@ from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, Workfl
 from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
-from crystalmath.services.workflows.plan import Plan, Procedure
+from crystalmath.services.workflows.plan import Plan, Procedure, Tried
 
 CREATE_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
@@ -90,6 +91,15 @@ class WorkflowsService:
         third-order Birch-Murnaghan is fitted, with other forms beside it.
         """
         return self._create("eos", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_convergence(self, params: CreateConvergenceParams, call: Call) -> CreateResult:
+        """Find how fine a parameter must be: one calculation for each of its values.
+
+        The finest one is the reference. Converged is the first value from which all finer ones stay
+        within the tolerance; meshes of odd and even size are series of their own. It runs at once.
+        """
+        return self._create("convergence", params, params.options.model_dump(mode="json"), call)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: ListWorkflowsParams) -> Listing[WorkflowSummary, WorkflowsMeta]:
@@ -227,14 +237,17 @@ class WorkflowsService:
             model=params.model,
             structure=hash_of(text),
             source=dict(structure.source),
-            options=options,
+            options=kinds_here.settled(params, code, options, structure),
             context={str(name): value for name, value in params.context.items()},
             resources=params.resources.model_dump(mode="json", exclude_unset=True),
             inputs=params.inputs,
             cluster=params.cluster,
         )
         steps = procedure.first_steps(plan)
-        warnings = self._check_first(plan, steps[0].action, structure)
+        first = next((step.action for step in steps if step.kind == "job"), None)
+        if first is None and isinstance(procedure, Tried):
+            first = procedure.trial(plan)
+        warnings = () if first is None else self._check_first(plan, first, structure)
         return NewWorkflow(
             uuid=uuid.uuid4().hex,
             kind=kind,
@@ -260,7 +273,10 @@ class WorkflowsService:
         try:
             return self._parts.desk.check(submission, structure=structure).prepared.warnings
         except InvalidParams as error:
-            field = (error.field or "").replace("inputs.", "options.") or None
+            field = error.field
+            name = (field or "").removeprefix("inputs.")
+            if name.split(".")[0] in plan.options:  # the kind has set it
+                field = f"options.{name}"
             raise InvalidParams(error.message, hint=error.hint, field=field) from error
 
 

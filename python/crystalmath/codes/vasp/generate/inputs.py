@@ -110,30 +110,50 @@ def generate_inputs(
     given = _sorted(_crystal(structure_of(structure)))
     found = _from_set(chosen, asked, task, given, previous_incar or {})
     made = _Made(chosen, dict(found.incar))
-    made.settings["input_set"] = {"value": chosen, "from": f"pymatgen {version('pymatgen-core')}"}
-    order = given.order.tolist()
-    if order != sorted(order):
-        made.settings["atoms"] = {"value": order, "from": "by element, as POSCAR needs them"}
-        made.notes.append("POSCAR has the atoms in another order than the structure: by element")
+    _say_where_from(made, given)
     _set_own(made, asked, task)
     kpoints, mesh = grid.kpoints_of(asked, task, given, found, made)
     labels = _labels(asked, found, made)
     tags = {tag: incar_value(value) for tag, value in made.tags.items()}
     beside = Beside(len(given.symbols), len(labels), mesh.count, gamma_needed=mesh.is_face_centred)
-    findings = lint_incar(tags, beside)
-    symmetry = find_symmetry(given)
+    made.notes += [*mesh.notes, *found.said]
+    made.notes += [f"INCAR: {one.message}" for one in lint_incar(tags, beside)]
+    cell, fractions = given.cell.tolist(), given.fractions.tolist()
     texts = {
         "INCAR": render_incar(tags),
         "KPOINTS": kpoints,
-        "POSCAR": render_poscar(
-            cell_formula(given.symbols),
-            given.cell.tolist(),
-            given.symbols,
-            given.fractions.tolist(),
-        ),
+        "POSCAR": render_poscar(cell_formula(given.symbols), cell, given.symbols, fractions),
         "POTCAR.spec": render_spec(found.functional, list(labels.values())),
     }
-    report = {
+    return {
+        "files": [asdict(InputFile(path, content=text)) for path, text in texts.items() if text],
+        "report": _report(made, task, given, mesh, labels, found.functional),
+    }
+
+
+def _say_where_from(made: _Made, given: Structure) -> None:
+    """The set, and the order of the atoms where it is another one."""
+    made.settings["input_set"] = {
+        "value": made.chosen,
+        "from": f"pymatgen {version('pymatgen-core')}",
+    }
+    order = given.order.tolist()
+    if order != sorted(order):
+        made.settings["atoms"] = {"value": order, "from": "by element, as POSCAR needs them"}
+        made.notes.append("POSCAR has the atoms in another order than the structure: by element")
+
+
+def _report(
+    made: _Made,
+    task: str,
+    given: Structure,
+    mesh: grid.Mesh,
+    labels: Mapping[str, str],
+    functional: str,
+) -> dict[str, Any]:
+    """The fields of ``contract.inputs.InputsReport``."""
+    symmetry = find_symmetry(given)
+    return {
         "code": "vasp",
         "task": task,
         "formula": given.formula,
@@ -146,17 +166,10 @@ def generate_inputs(
         "k_points_from": mesh.why,
         "settings": made.settings,
         "pseudopotentials": [
-            {"element": element, "file": label, "kind": "PAW", "functional": found.functional}
+            {"element": element, "file": label, "kind": "PAW", "functional": functional}
             for element, label in labels.items()
         ],
-        "warnings": [
-            *dict.fromkeys([*made.notes, *mesh.notes, *found.said, *symmetry.warnings()]),
-            *(f"INCAR: {one.message}" for one in findings),
-        ],
-    }
-    return {
-        "files": [asdict(InputFile(path, content=text)) for path, text in texts.items() if text],
-        "report": report,
+        "warnings": list(dict.fromkeys([*made.notes, *symmetry.warnings()])),
     }
 
 
