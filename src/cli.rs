@@ -11,6 +11,7 @@ mod cancel;
 mod cat;
 mod changes;
 mod clusters;
+mod code_inputs;
 mod codes;
 mod completions;
 mod continuation;

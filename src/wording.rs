@@ -60,6 +60,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("workflows.available", "workflows available"),
     ("workflows.cancel", "workflows cancel ID"),
     ("workflows.create_bands", "workflows bands STRUCTURE"),
+    (
+        "workflows.create_convergence",
+        "workflows convergence STRUCTURE",
+    ),
     ("workflows.create_eos", "workflows eos STRUCTURE"),
     ("workflows.create_relax", "workflows relax STRUCTURE"),
     ("workflows.get", "workflows show ID"),

@@ -50,6 +50,7 @@ impl Commands {
             Self::Properties => deck_argument(PROPERTY_ARGUMENTS, field),
             Self::Inputs => input_argument(field),
             Self::Templates => template_argument(field),
+            Self::Workflows if field.starts_with("inputs.") => job_argument(field),
             Self::Workflows => {
                 filled_by(WORKFLOW_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }

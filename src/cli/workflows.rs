@@ -36,6 +36,8 @@ pub enum Command {
     Eos(Box<kinds::eos::EosArgs>),
     /// Compute bands along the path of the lattice, the gap, and the density of states
     Bands(Box<kinds::bands::BandsArgs>),
+    /// Find how fine a cutoff, a mesh of k points, a smearing or a supercell must be
+    Convergence(Box<kinds::convergence::ConvergenceArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
     /// End a workflow, with the jobs of it that run
@@ -88,6 +90,7 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
         Some(Command::Bands(args)) => kinds::bands::start(session, args),
+        Some(Command::Convergence(args)) => kinds::convergence::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {

@@ -19,6 +19,8 @@ UNITS: Final = (
 )
 
 NO_UNIT: Final = {
+    "ConvergenceOptions.values": "the parameter that they are of says it",
+    "ConvergenceOptions.tolerance": "the quantity that it is of says it",
     "ProgressView.fraction": "a fraction of one",
     "InstallTask.fraction": "a fraction of one",
     "EngineCheck.value": "its unit stands beside it",

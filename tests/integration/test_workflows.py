@@ -153,6 +153,23 @@ def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
     assert (kinds["phonon"]["usable"], kinds["phonon"]["reason"]) == (False, "it is not built yet")
 
 
+def test_convergence_with_the_supercell(started: Daemon) -> None:
+    """An engine of pair potentials needs no supercell: every one gives the same energy per atom."""
+    options = {"parameter": "supercell", "values": [1, 2, 3]}
+    workflow = ended(started, create(started, "convergence", options=options))
+    assert workflow["state"] == "COMPLETED", workflow["message"]
+    assert quantities(workflow)["converged"] == 1.0
+    assert [step["name"] for step in workflow["graph"]][-1] == "choice"
+    [flag] = workflow["results"]["flags"]
+    assert flag["code"] == "nothing_to_see"
+    with started.connect() as raw:
+        asked = {"structure": {"path": str(COPPER)}, "engine": "emt"}
+        asked["options"] = {"parameter": "cutoff", "values": [10, 20, 30]}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "workflows.create_convergence"}
+        error = raw.ask({**request, "params": asked})["error"]
+    assert (error["data"]["field"], "emt" in error["message"]) == ("options.parameter", True)
+
+
 def test_cancel_ends_the_jobs_and_resume_keeps_what_is_done(started: Daemon) -> None:
     i = create(started, "relax", options={"smax_gpa": 1e-9, "fmax_ev_per_a": 1e-9})
     state = started.call("workflows.cancel", {"id": i})["workflow"]["state"]

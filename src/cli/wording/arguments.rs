@@ -211,6 +211,7 @@ pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
 
 /// The same for the commands below `workflows`.
 pub(super) const WORKFLOW_ARGUMENTS: &[(&str, &str)] = &[
+    ("cluster", "--cluster"),
     ("code", "--code"),
     ("engine", "--engine"),
     ("id", "ID"),
@@ -227,11 +228,15 @@ pub(super) const WORKFLOW_ARGUMENTS: &[(&str, &str)] = &[
     ("options.mesh_factor", "--mesh-factor"),
     ("options.n_bands", "--bands"),
     ("options.optimizer", "--optimizer"),
+    ("options.parameter", "--parameter"),
     ("options.points", "--points"),
+    ("options.quantity", "--quantity"),
     ("options.reach", "--reach"),
     ("options.relax", "--relax"),
     ("options.smax_gpa", "--smax"),
     ("options.spacing_inv_angstrom", "--spacing"),
+    ("options.tolerance", "--tolerance"),
+    ("options.values", "--values"),
     ("resources.cpus_per_task", "--cpus"),
     ("resources.memory_mib", "--memory"),
     ("resources.ntasks", "--ntasks"),

@@ -194,8 +194,8 @@ def _point(
 ) -> Point:
     setting, name, number = point["setting"], point["series"], point["number"]
     if output is None:
-        failure = f"its calculation, step {step}, did not complete"
-        return Point(setting, None, name, failure, number)
+        lost = f"its calculation, step {step}, did not complete"
+        return Point(setting, None, name, lost, number)
     values = _values(output, quantity, point["n_atoms"], n_first)
     failure = None if values else _missing(quantity)
     return Point(setting, values, name, failure, number)

@@ -113,18 +113,18 @@ def basis_doubt(output: Mapping[str, Any] | None) -> list[Flag]:
 
 def engine_provenance(output: Mapping[str, Any]) -> dict[str, str]:
     """What a step says of the program that computed it and of what it was given, flat."""
-    known = _flat("engine", output.get("engine")) | _flat("settings", output.get("settings"))
+    known = _flat("engine_", output.get("engine")) | _flat("", output.get("settings"))
     for one in output.get("pseudopotentials") or ():
         md5 = one.get("md5_printed") or one.get("md5_file")
         known[f"pseudopotential_{one['element']}"] = f"{one['file']}, MD5 {md5 or 'not known'}"
     return known
 
 
-def _flat(name: str, values: Any) -> dict[str, str]:
+def _flat(prefix: str, values: Any) -> dict[str, str]:
     if not isinstance(values, dict):
         return {}
     return {
-        f"{name}_{key}": str(value)
+        f"{prefix}{key}": str(value)
         for key, value in values.items()
         if isinstance(value, str | int | float) and value != ""
     }

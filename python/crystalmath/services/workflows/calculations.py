@@ -73,9 +73,11 @@ def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
     if plan.code == CRYSTAL:
         options = plan.inputs.get("options", {})
         metal = 2 if options.get("metal") else 1
-        given = {"tolinteg": _five, "shrink": lambda n: [int(n), metal * int(n)]}
-        made = given.get(parameter, lambda same: same)(value)
-        return {"options": {**options, names[parameter]: made}}
+        if parameter == "tolinteg":
+            value = _five(value)
+        elif parameter == "shrink":
+            value = [int(value), metal * int(value)]
+        return {"options": {**options, names[parameter]: value}}
     if parameter == "supercell":
         mesh = plan.inputs.get("k_mesh")
         return {} if mesh is None else {"k_mesh": [-(-size // int(value)) for size in mesh]}

@@ -6,6 +6,7 @@ Used by ``service`` for ``workflows.available`` and to refuse what cannot run be
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from crystalmath.contract.planned import PLANNED
@@ -153,7 +154,9 @@ def settled(
     InvalidParams
         One that the code has no use for.
     """
-    given = getattr(getattr(params, "options", None), "model_fields_set", frozenset())
+    given: AbstractSet[str] = getattr(
+        getattr(params, "options", None), "model_fields_set", frozenset()
+    )
     if code != FORCES and "optimizer" in given:
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"

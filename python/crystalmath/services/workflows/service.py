@@ -285,7 +285,10 @@ class WorkflowsService:
         try:
             return self._parts.desk.check(submission, structure=structure).prepared.warnings
         except InvalidParams as error:
-            field = (error.field or "").replace("inputs.", "options.") or None
+            field = error.field
+            name = (field or "").removeprefix("inputs.")
+            if name.split(".")[0] in plan.options:  # the kind has set it
+                field = f"options.{name}"
             raise InvalidParams(error.message, hint=error.hint, field=field) from error
 
 
