@@ -185,6 +185,7 @@ def test_the_steps_run_one_after_the_other(request_: JobRequest, tmp_path: Path)
     assert verdict.energy_ev == pytest.approx(-211.6129, abs=1e-3)
     progress = _ADAPTER.progress(job)
     assert progress is not None
+    assert progress.text == "nscf"
     assert "scf_accuracy" in _ADAPTER.series(job)
 
 
