@@ -2,5 +2,8 @@
 
 pub mod bands;
 pub mod convergence;
+pub mod elastic;
 pub mod eos;
+pub mod md;
+pub mod phonon;
 pub mod relax;

@@ -61,6 +61,13 @@ def assemble(place: Workplace) -> tuple[WorkflowsService, Driver]:
     conductor = Conductor(place.store, jobs, place.run_worker, PROCEDURES, place.clock, __version__)
     driver = Driver(conductor, place.submitted)
     parts = WorkflowsParts(
-        place.store, place.jobs, place.desk, place.codes, PROCEDURES, place.clock, driver.wake
+        store=place.store,
+        jobs=place.jobs,
+        desk=place.desk,
+        codes=place.codes,
+        procedures=PROCEDURES,
+        compute=place.run_worker,
+        clock=place.clock,
+        wake=driver.wake,
     )
     return WorkflowsService(parts), driver

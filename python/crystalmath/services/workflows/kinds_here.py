@@ -67,9 +67,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 
 _TITLES: Final = {
-    "workflows.create_phonon": "Phonons",
-    "workflows.create_elastic": "Elastic constants",
-    "workflows.create_md": "Molecular dynamics",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
 
@@ -154,9 +151,8 @@ def settled(
     InvalidParams
         One that the code has no use for.
     """
-    given: AbstractSet[str] = getattr(
-        getattr(params, "options", None), "model_fields_set", frozenset()
-    )
+    asked = getattr(params, "options", None)
+    given: AbstractSet[str] = getattr(asked, "model_fields_set", frozenset())
     if code != FORCES and "optimizer" in given:
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"

@@ -26,6 +26,8 @@ from crystalmath.services.workflows.plan import MAX_NAME
 
 _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
 """Of a job's results: what is no result, and differs between two runs of the same."""
+_IN_FRAMES: Final = frozenset({"md"})
+"""Tasks whose result is what they wrote on the way: steps get it as ``series``."""
 MAX_ARRAYS_BYTES: Final = 256 * 1024**2
 READ_LEVELS_S: Final = 300.0
 """Seconds for the levels of a band structure."""
@@ -129,10 +131,27 @@ class DeskJobs:
             place = {"directory": str(self.directories.path(row["uuid"]))}
             results["levels"] = self.run_worker(LEVELS[row["code"]], place, READ_LEVELS_S)
         output = {key: value for key, value in results.items() if key not in _PASSING}
+        if row["task"] in _IN_FRAMES:
+            output["series"] = self._series(row)
         structure = output.get("structure")
         if isinstance(structure, dict):
             output["structure"] = {"formula": row["formula"] or "", **structure}
         return JobEnd("COMPLETED", output)
+
+    def _series(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The curves of a job.
+
+        Raises
+        ------
+        OutputUnreadable
+        """
+        found = self.codes[row["code"]].series(self.directories.path(row["uuid"]))
+        if not found:
+            raise OutputUnreadable(
+                "the job completed, but what it wrote on the way cannot be read any more",
+                hint="was its directory deleted? `workflows.retry` runs the step again",
+            )
+        return dict(found)
 
     def _arrays(self, uuid: str, name: str) -> dict[str, Any]:
         """What the results of a large system leave in a file of the job.
