@@ -12,7 +12,7 @@ from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.kinds import PROCEDURES
 from crystalmath.services.workflows.kinds_here import engine_of
-from crystalmath.services.workflows.plan import Plan
+from crystalmath.services.workflows.plan import Plan, Standardised
 
 _BANDS = PROCEDURES["bands"]
 _PATHED = {"structure": {}, "k_path": [[0.0, 0.0, 0.0], [0.5, 0.0, 0.5]], "path": {}}
@@ -84,3 +84,8 @@ def test_a_code_that_is_not_built_is_named() -> None:
     params = CreateBandsParams.model_validate({"structure": {"path": "/a.cif"}, "code": "crystal"})
     with pytest.raises(NotImplementedYet, match="crystal is not built"):
         engine_of(params, _BANDS)
+
+
+def test_doubts_about_the_cell_that_was_given_do_not_count() -> None:
+    assert isinstance(_BANDS, Standardised)
+    assert not isinstance(PROCEDURES["relax"], Standardised)
