@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "0e93c44e10e389ab02d7b41508476b0da3a280405b8051b85449f2c57da2f766";
+pub const SCHEMA_SHA256: &str = "b01529659ef765badcd644c53f9fff9330fcd79a5dcf21d28b87170e7c4bded7";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -506,10 +506,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.generate_inputs",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Write the input files of a code for a structure; nothing is stored and nothing runs.",
     ),
     MethodInfo::new(
         "materials.get",
@@ -675,17 +675,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_bands",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute bands and density of states. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_convergence",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Find how fine a parameter must be: one calculation for each of its values.",
     ),
     MethodInfo::new(
         "workflows.create_elastic",
@@ -963,6 +963,29 @@ words! {
         VaspPpPath = "VASP_PP_PATH",
         PmgVaspPspDir = "PMG_VASP_PSP_DIR",
         EspressoPseudo = "ESPRESSO_PSEUDO",
+    }
+}
+
+words! {
+    /// Words of `parameter` of [`ConvergenceOptions`].
+    ConvergenceOptionsParameter {
+        Cutoff = "cutoff",
+        KSpacing = "k_spacing",
+        Degauss = "degauss",
+        Supercell = "supercell",
+        Shrink = "shrink",
+        Tolinteg = "tolinteg",
+        Basis = "basis",
+    }
+}
+
+words! {
+    /// Words of `quantity` of [`ConvergenceOptions`].
+    ConvergenceOptionsQuantity {
+        Energy = "energy",
+        Force = "force",
+        Stress = "stress",
+        Gap = "gap",
     }
 }
 
@@ -1740,6 +1763,36 @@ pub struct BandStructure {
     pub iss: Option<i64>,
 }
 
+/// Options of bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandsOptions {
+    /// Relax atoms and cell first; else they are taken as given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Largest distance of neighbouring points of the path, with the factor 2π, 1/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacing_inv_angstrom: Option<f64>,
+    /// Compute a dense mesh too: the density of states, and edges beside the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<bool>,
+    /// How much denser that mesh is than the one of the SCF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh_factor: Option<i64>,
+    /// Number of bands; those that the electrons fill and some more if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_bands: Option<i64>,
+    /// Of the relaxation: largest force that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Of the relaxation: largest stress that may be left, GPa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before the relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+}
+
 /// Born charges and the dielectric tensor: the text of a file BORN, or the tensors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2186,6 +2239,26 @@ pub struct ContinueResult {
     pub repeated: bool,
 }
 
+/// Options of a convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvergenceOptions {
+    /// What is varied: `cutoff` of the plane waves (Ry), `k_spacing` (largest distance of k points,
+    /// with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry), `supercell` (how often the
+    /// cell is repeated along each vector); of CRYSTAL `shrink` (IS), `tolinteg` (five whole
+    /// numbers) and `basis` (names of its library).
+    pub parameter: ConvergenceOptionsParameter,
+    /// Numbers in any order; what is no number, like `7 7 7 7 14`, from coarse to fine.
+    pub values: Vec<Value>,
+    /// What shall be converged: energy per atom, forces on atoms, stress, or band gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<ConvergenceOptionsQuantity>,
+    /// How near to the finest value is near enough; 0.001 eV per atom, 0.01 eV/Å, 0.1 GPa and 0.02
+    /// eV if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+}
+
 /// A structure and the format it is wanted in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2237,6 +2310,49 @@ pub struct ConvertSymmetry {
     pub symprec_angstrom: f64,
     /// How far idealising moved the atom that moved most, Å.
     pub max_displacement_angstrom: f64,
+}
+
+/// Bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateBandsParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<BandsOptions>,
 }
 
 /// Params of `clusters.create`.
@@ -2304,6 +2420,48 @@ pub struct CreateClusterParams {
     /// Code → its program on the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, String>>,
+}
+
+/// A convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateConvergenceParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    pub options: ConvergenceOptions,
 }
 
 /// Elastic constants.
@@ -2521,7 +2679,7 @@ pub struct CreateRelaxParams {
     pub options: Option<RelaxOptions>,
 }
 
-/// Result of `workflows.create_elastic`.
+/// Result of `workflows.create_bands`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateResult {
@@ -3100,6 +3258,10 @@ pub struct EosOptions {
     /// length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
+    /// Relax atoms and cell first. Without it the volumes lie around that of the structure as it is
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
     /// Largest force on an atom that may be left, eV/Å.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fmax_ev_per_a: Option<f64>,
@@ -3474,6 +3636,35 @@ pub struct GenerateD3Params {
     pub options: D3Options,
 }
 
+/// A structure, and what a code shall compute of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsParams {
+    /// Which code reads the files: espresso.
+    pub code: String,
+    /// The structure.
+    pub structure: StructureIn,
+    /// What it shall do; scf, or what is most like it, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How: the parameters that `codes.list` has for jobs with a structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+}
+
+/// Input files of a code.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsResult {
+    /// The files; the main one first.
+    pub files: Vec<DryRunFile>,
+    /// What they hold.
+    pub report: InputsReport,
+}
+
 /// Which structure.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3644,6 +3835,38 @@ pub struct InFlight {
     pub connection: i64,
     /// Seconds since it came in.
     pub age_s: f64,
+}
+
+/// What the files hold, and why.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputsReport {
+    /// The code.
+    pub code: String,
+    /// The task.
+    pub task: String,
+    /// Reduced formula in Hill order.
+    pub formula: String,
+    /// Atoms in the cell.
+    pub n_atoms: i64,
+    /// Along which vectors matter repeats; empty space lies along the others.
+    pub repeats: Vec<bool>,
+    /// Number and symbol; none of a molecule.
+    pub space_group: Option<Map<String, Value>>,
+    /// Tolerance of the symmetry search.
+    pub symprec_angstrom: f64,
+    /// Sizes of the mesh.
+    pub k_mesh: Option<Vec<i64>>,
+    /// 1 where it lies half a step beside Γ.
+    pub k_shift: Option<Vec<i64>>,
+    /// Why these points.
+    pub k_points_from: String,
+    /// Cutoffs and what else was settled: `value`, and why it is so, `from`.
+    pub settings: Map<String, Value>,
+    /// One per element.
+    pub pseudopotentials: Vec<PseudopotentialUsed>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
 }
 
 /// A structure, and with which tolerance its symmetry is looked for.
@@ -4668,6 +4891,26 @@ pub struct ProvidersMeta {
     pub total: i64,
 }
 
+/// What stands for the core of an element.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PseudopotentialUsed {
+    /// Chemical symbol.
+    pub element: String,
+    /// Name of the file.
+    pub file: String,
+    /// NC, US or PAW.
+    pub kind: Option<String>,
+    /// Density functional it is made for.
+    pub functional: Option<String>,
+    /// Electrons outside the core.
+    pub z_valence: Option<f64>,
+    /// Of the file.
+    pub sha256: Option<String>,
+    /// Of the file, as the program prints it.
+    pub md5: Option<String>,
+}
+
 /// How the query was understood.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4858,7 +5101,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }
@@ -6790,6 +7033,16 @@ pub mod calls {
         type Reply = Reply<D3Result>;
     }
 
+    /// `materials.generate_inputs`: Write the input files of a code for a structure; nothing is
+    /// stored and nothing runs.
+    pub enum MaterialsGenerateInputs {}
+
+    impl Call for MaterialsGenerateInputs {
+        const METHOD: &'static str = "materials.generate_inputs";
+        type Params = GenerateInputsParams;
+        type Reply = Reply<GenerateInputsResult>;
+    }
+
     /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
     /// again.
     pub enum MaterialsGet {}
@@ -7014,6 +7267,25 @@ pub mod calls {
         type Reply = Reply<WorkflowResult>;
     }
 
+    /// `workflows.create_bands`: Compute bands and density of states. It runs at once.
+    pub enum WorkflowsCreateBands {}
+
+    impl Call for WorkflowsCreateBands {
+        const METHOD: &'static str = "workflows.create_bands";
+        type Params = CreateBandsParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_convergence`: Find how fine a parameter must be: one calculation for each
+    /// of its values.
+    pub enum WorkflowsCreateConvergence {}
+
+    impl Call for WorkflowsCreateConvergence {
+        const METHOD: &'static str = "workflows.create_convergence";
+        type Params = CreateConvergenceParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_elastic`: Compute elastic constants. It runs at once.
     pub enum WorkflowsCreateElastic {}
 
@@ -7171,6 +7443,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
     visitor.visit::<calls::MaterialsGenerateD3>();
+    visitor.visit::<calls::MaterialsGenerateInputs>();
     visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();
@@ -7195,6 +7468,8 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::TemplatesSave>();
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
+    visitor.visit::<calls::WorkflowsCreateBands>();
+    visitor.visit::<calls::WorkflowsCreateConvergence>();
     visitor.visit::<calls::WorkflowsCreateElastic>();
     visitor.visit::<calls::WorkflowsCreateEos>();
     visitor.visit::<calls::WorkflowsCreateMd>();

@@ -165,7 +165,8 @@ def test_what_cannot_run_is_refused_with_its_field(started: Daemon) -> None:
         return error["message"], error["data"].get("field")
 
     assert refused(engine="nothing")[1] == "engine"
-    assert refused(code="espresso")[1] == "code"
+    assert refused(code="crystal")[1] == "code"
+    assert refused(code="espresso", options={"optimizer": "FIRE"})[1] == "options.optimizer"
     assert refused(engine="emt", options={"points": 4})[1] == "options.points"
     assert refused(engine="emt", cluster="hpc")[1] == "cluster"
     few = {"steps": 400, "write_every": 20}
@@ -182,8 +183,28 @@ def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
     assert kinds["eos"]["usable"]
     assert {"name": "emt", "usable": True, "reason": None} in kinds["eos"]["engines"]
     assert "points" in kinds["eos"]["options"]["properties"]
-    assert all(not one["usable"] and one["reason"] for one in kinds["eos"]["codes"])
+    codes = {one["name"]: one for one in kinds["eos"]["codes"]}
+    assert not codes["crystal"]["usable"]
+    assert "force engines" in codes["crystal"]["reason"]
+    assert "espresso" in codes
     assert (kinds["aiida"]["usable"], kinds["aiida"]["reason"]) == (False, "it is not built yet")
+
+
+def test_convergence_with_the_supercell(started: Daemon) -> None:
+    """An engine of pair potentials needs no supercell: every one gives the same energy per atom."""
+    options = {"parameter": "supercell", "values": [1, 2, 3]}
+    workflow = ended(started, create(started, "convergence", options=options))
+    assert workflow["state"] == "COMPLETED", workflow["message"]
+    assert quantities(workflow)["converged"] == 1.0
+    assert [step["name"] for step in workflow["graph"]][-1] == "choice"
+    [flag] = workflow["results"]["flags"]
+    assert flag["code"] == "nothing_to_see"
+    with started.connect() as raw:
+        asked = {"structure": {"path": str(COPPER)}, "engine": "emt"}
+        asked["options"] = {"parameter": "cutoff", "values": [10, 20, 30]}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "workflows.create_convergence"}
+        error = raw.ask({**request, "params": asked})["error"]
+    assert (error["data"]["field"], "emt" in error["message"]) == ("options.parameter", True)
 
 
 def test_cancel_ends_the_jobs_and_resume_keeps_what_is_done(started: Daemon) -> None:

@@ -50,7 +50,13 @@ class Workplace:
 def assemble(place: Workplace) -> tuple[WorkflowsService, Driver]:
     """The service of ``workflows.*``, and the driver; the caller starts and stops it."""
     jobs = DeskJobs(
-        place.jobs, place.desk, place.codes, place.directories, place.ending, place.clock
+        place.jobs,
+        place.desk,
+        place.codes,
+        place.directories,
+        place.ending,
+        place.clock,
+        place.run_worker,
     )
     conductor = Conductor(place.store, jobs, place.run_worker, PROCEDURES, place.clock, __version__)
     driver = Driver(conductor, place.submitted)

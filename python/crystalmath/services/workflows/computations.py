@@ -11,6 +11,14 @@ from typing import Final
 RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
+CONVERGENCE_SERIES: Final = "crystalmath.analysis.procedures.convergence:points_of"
+CONVERGENCE_CHOICE: Final = "crystalmath.analysis.procedures.convergence:chosen"
+BANDS_PATH: Final = "crystalmath.analysis.procedures.bands:pathed"
+BANDS_REPORT: Final = "crystalmath.analysis.procedures.bands:report"
+
+LEVELS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.bands.levels:read"}
+"""By code: what reads the levels that a band structure has left in its directory."""
+
 PHONON_CHECK: Final = "crystalmath.analysis.procedures.phonon:checked"
 PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
 PHONON_RESULT: Final = "crystalmath.analysis.procedures.phonon:result"
@@ -34,6 +42,8 @@ COMPUTATIONS: Final = frozenset(
         *(RELAX_REPORT, EOS_STRAIN, EOS_FIT),
         *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
         *(ELASTIC_STRAIN, ELASTIC_FIT),
+        *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),
+        *(BANDS_PATH, BANDS_REPORT, *LEVELS.values()),
         *(MD_REPEAT, MD_REPORT),
         *(PLOT, EXPORT_JSON, EXPORT_CSV, EXPORT_STRUCTURE),
         *(EXPORT_PHONOPY, EXPORT_PHONONS, EXPORT_ELASTIC),

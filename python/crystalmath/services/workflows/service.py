@@ -19,6 +19,8 @@ from crystalmath.contract.workflow_files import (
     WorkflowPlot,
 )
 from crystalmath.contract.workflows import (
+    CreateBandsParams,
+    CreateConvergenceParams,
     CreateElasticParams,
     CreateEosParams,
     CreateMdParams,
@@ -39,6 +41,7 @@ from crystalmath.contract.workflows import (
 from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
     AnalysisRefused,
+    ConfigError,
     Conflict,
     DatabaseError,
     IllegalTransition,
@@ -55,10 +58,10 @@ from crystalmath.services.workflows import kinds_here, view
 from crystalmath.services.workflows.computations import CHECKS
 from crystalmath.services.workflows.conduct import Compute
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
-from crystalmath.services.workflows.plan import Plan, Procedure
+from crystalmath.services.workflows.plan import Plan, Procedure, Tried
 from crystalmath.services.workflows.results import Results
 
-CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
+CREATE_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
 CHECK_S = 60.0
 """Seconds for a first look at what is asked for."""
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
@@ -106,6 +109,24 @@ class WorkflowsService:
         third-order Birch-Murnaghan is fitted, with other forms beside it.
         """
         return self._create("eos", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_bands(self, params: CreateBandsParams, call: Call) -> CreateResult:
+        """Compute bands and density of states. It runs at once.
+
+        The standard primitive cell is computed along the path that belongs to it, and on a mesh
+        that is denser than that of the SCF; edges and gap are those of both.
+        """
+        return self._create("bands", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_convergence(self, params: CreateConvergenceParams, call: Call) -> CreateResult:
+        """Find how fine a parameter must be: one calculation for each of its values.
+
+        The finest one is the reference. Converged is the first value from which all finer ones stay
+        within the tolerance; meshes of odd and even size are series of their own. It runs at once.
+        """
+        return self._create("convergence", params, params.options.model_dump(mode="json"), call)
 
     @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
     def create_md(self, params: CreateMdParams, call: Call) -> CreateResult:
@@ -280,15 +301,17 @@ class WorkflowsService:
             model=params.model,
             structure=hash_of(text),
             source=dict(structure.source),
-            options=options,
+            options=kinds_here.settled(params, code, options, structure),
             context={str(name): value for name, value in params.context.items()},
             resources=params.resources.model_dump(mode="json", exclude_unset=True),
             inputs=params.inputs,
             cluster=params.cluster,
         )
         steps = procedure.first_steps(plan)
-        first_job = next(step.action for step in steps if step.kind == "job")
-        warnings = self._check_first(plan, first_job, structure)
+        first = next((step.action for step in steps if step.kind == "job"), None)
+        if first is None and isinstance(procedure, Tried):
+            first = procedure.trial(plan)
+        warnings = () if first is None else self._check_first(plan, first, structure)
         return NewWorkflow(
             uuid=uuid.uuid4().hex,
             kind=kind,
@@ -324,13 +347,19 @@ class WorkflowsService:
     def _check_first(
         self, plan: Plan, action: Mapping[str, Any], structure: StructureData
     ) -> tuple[str, ...]:
-        """Refuse now what the first job would be refused for; returns what is doubtful."""
+        """Refuse now what the first job would be refused for; returns what is doubtful.
+
+        Where a computation comes first, a calculation of the same structure stands for that job.
+        """
         submission = SubmitParams.model_validate({**action, "name": "the first step"})
         try:
             return self._parts.desk.check(submission, structure=structure).prepared.warnings
         except InvalidParams as error:
-            field = (error.field or "").replace("inputs.", "options.") or None
-            hint = (error.hint or "").replace("`inputs.", "`options.") or None
+            field, hint = error.field, error.hint
+            name = (field or "").removeprefix("inputs.")
+            if name.split(".")[0] in plan.options:  # the kind has set it
+                field = f"options.{name}"
+                hint = (hint or "").replace("`inputs.", "`options.") or None
             raise InvalidParams(error.message, hint=hint, field=field) from error
 
 

@@ -16,11 +16,12 @@ from crystalmath.errors import CrystalMathError, IllegalTransition, NotFound, Ou
 from crystalmath.services.job_continue import onward
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
-from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports import CodeAdapter, RunWorker
 from crystalmath.services.ports_store import NewJob, Store
 from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord
 from crystalmath.services.structure_in import decode_structure
 from crystalmath.services.submission import Desk, new_job
+from crystalmath.services.workflows.computations import LEVELS
 from crystalmath.services.workflows.plan import MAX_NAME
 
 _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
@@ -28,6 +29,8 @@ _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
 _IN_FRAMES: Final = frozenset({"md"})
 """Tasks whose result is what they wrote on the way: steps get it as ``series``."""
 MAX_ARRAYS_BYTES: Final = 256 * 1024**2
+READ_LEVELS_S: Final = 300.0
+"""Seconds for the levels of a band structure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class DeskJobs:
     directories: JobDirectories
     ending: Ending
     clock: Callable[[], float]
+    run_worker: RunWorker
 
     def prepare(
         self, workflow: WorkflowRecord, step: StepRecord, arguments: Mapping[str, Any]
@@ -123,6 +127,9 @@ class DeskJobs:
         results = dict(self.store.documents(job_id).results)
         if "arrays_in" in results:
             results |= self._arrays(row["uuid"], results.pop("arrays_in"))
+        if results.pop("levels_in", None):
+            place = {"directory": str(self.directories.path(row["uuid"]))}
+            results["levels"] = self.run_worker(LEVELS[row["code"]], place, READ_LEVELS_S)
         output = {key: value for key, value in results.items() if key not in _PASSING}
         if row["task"] in _IN_FRAMES:
             output["series"] = self._series(row)
