@@ -22,8 +22,11 @@ from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, LINT, WorkerDecks
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.codes.espresso.writer import GENERATE as GENERATE_ESPRESSO
 from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
+from crystalmath.codes.vasp import large as vasp_large
+from crystalmath.codes.vasp.run.writer import GENERATE as GENERATE_VASP
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.contract.system import Check
@@ -103,7 +106,11 @@ NAMESPACES: Final[Mapping[str, type]] = {
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
-LINTERS: Final[Mapping[str, Linter]] = {"crystal": Linter((".d12", ".d3"), LINT)}
+LINTERS: Final[Mapping[str, Linter]] = {
+    "crystal": Linter((".d12", ".d3"), LINT),
+    "vasp": Linter((), vasp_large.LINT, ("INCAR",)),
+}
+GENERATORS: Final[Mapping[str, str]] = {"espresso": GENERATE_ESPRESSO, "vasp": GENERATE_VASP}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 
@@ -137,6 +144,7 @@ class CrystalController:
                 EspressoAdapter(EspressoDecks(server.run_worker, READ_STRUCTURE_S)),
                 server.run_worker,
             ),
+            vasp_large.in_daemon(server.run_worker, READ_STRUCTURE_S),
             ForcesAdapter(
                 provider,
                 {
@@ -221,6 +229,7 @@ class CrystalController:
             GENERATE,
             GENERATE_PROPERTIES,
             search=search,
+            generators=GENERATORS,
         )
         rendering = Rendering(
             server.run_worker,

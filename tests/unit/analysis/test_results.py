@@ -168,7 +168,7 @@ def test_the_equation_of_state_keeps_both_volumes_apart() -> None:
 def test_elastic_constants_are_named_and_an_unstable_crystal_has_no_moduli() -> None:
     document = elastic_document(_constants(), PROVENANCE)
     names = [item.name for item in document.quantities]
-    assert names[:9] == ["c11", "c12", "c13", "c22", "c23", "c33", "c44", "c55", "c66"]
+    assert names[:4] == ["c11", "c12", "c44", "bulk_voigt"]  # each that symmetry leaves free once
     assert document.quantity("bulk_hill").value == pytest.approx(134.4, abs=0.4)
     stiffness = _constants().stiffness_gpa.copy()
     stiffness[3, 3] = -5.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from crystalmath.errors import BadResult, InputRejected
 from crystalmath.structures.cell import cell_parameters
 from crystalmath.structures.structure import Floats, Structure, of_document
 from crystalmath.structures.symmetry.crystal import Symmetry, find_symmetry
+
+_SAME_ANGSTROM: Final = 1e-4
+"""What the digits of an output may change; a displacement is a hundred times as long."""
 
 
 def structure_of_step(output: Mapping[str, Any]) -> Structure:
@@ -35,6 +38,40 @@ def forces_and_stress(output: Mapping[str, Any]) -> tuple[Floats, Floats | None]
     stress = output.get("stress_ev_per_a3")
     forces = np.array(output["forces_ev_per_a"], dtype=float)
     return forces, None if stress is None else np.array(stress, dtype=float)
+
+
+def same_cell(found: Structure, wanted: Structure, what: str) -> None:
+    """Make sure that a calculation was made in the cell that it was meant for.
+
+    Parameters
+    ----------
+    what
+        Which calculation, for the message.
+
+    Raises
+    ------
+    BadResult
+    """
+    if found.symbols != wanted.symbols:
+        raise BadResult(f"{what} has other atoms than those it was given, or another order")
+    off = float(np.abs(found.cell - wanted.cell).max())
+    if off > _SAME_ANGSTROM:
+        raise BadResult(f"{what} was made in another cell: a vector differs by {off:.2g} Å")
+
+
+def same_structure(found: Structure, wanted: Structure, what: str) -> None:
+    """Make sure that a calculation was made of the structure that it was meant for.
+
+    Raises
+    ------
+    BadResult
+    """
+    same_cell(found, wanted, what)
+    fractions = np.linalg.solve(wanted.cell.T, (found.positions - wanted.positions).T).T
+    apart = (fractions - np.rint(fractions)) @ wanted.cell
+    off = float(np.linalg.norm(apart, axis=1).max(initial=0.0))
+    if off > _SAME_ANGSTROM:
+        raise BadResult(f"{what} was made with an atom {off:.2g} Å from where it should be")
 
 
 def symmetry_of(structure: Structure) -> Symmetry | None:

@@ -50,11 +50,24 @@ class Workplace:
 def assemble(place: Workplace) -> tuple[WorkflowsService, Driver]:
     """The service of ``workflows.*``, and the driver; the caller starts and stops it."""
     jobs = DeskJobs(
-        place.jobs, place.desk, place.codes, place.directories, place.ending, place.clock
+        place.jobs,
+        place.desk,
+        place.codes,
+        place.directories,
+        place.ending,
+        place.clock,
+        place.run_worker,
     )
     conductor = Conductor(place.store, jobs, place.run_worker, PROCEDURES, place.clock, __version__)
     driver = Driver(conductor, place.submitted)
     parts = WorkflowsParts(
-        place.store, place.jobs, place.desk, place.codes, PROCEDURES, place.clock, driver.wake
+        store=place.store,
+        jobs=place.jobs,
+        desk=place.desk,
+        codes=place.codes,
+        procedures=PROCEDURES,
+        compute=place.run_worker,
+        clock=place.clock,
+        wake=driver.wake,
     )
     return WorkflowsService(parts), driver

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crystalmath.errors import InvalidParams
+from crystalmath.services.ports_workflows import NewStep
 from crystalmath.services.workflows.plan import Plan
 
 FORCES: Final = "forces"
@@ -144,3 +145,21 @@ def at_volume(plan: Plan, criteria: Criteria, free: str) -> dict[str, Any]:
     if free == "atoms":
         return relaxation(plan, criteria, "fixed")
     return single_point(plan)
+
+
+def start_at_minimum(plan: Plan) -> NewStep:
+    """The first step of a kind that starts from a minimum, and has the option ``relax``.
+
+    The relaxation of atoms and cell, or the forces of a structure that is relaxed already.
+    """
+    uses = {"structure": plan.start}
+    if plan.options["relax"]:
+        action = relaxation(plan, Criteria.of(plan.options), "full")
+        return NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
+    return NewStep("start", "forces of the structure as it is", "job", single_point(plan), uses)
+
+
+def dynamics(plan: Plan) -> dict[str, Any]:
+    """A job that moves the atoms in time, as the options of the kind ``md`` say."""
+    given = {name: value for name, value in plan.options.items() if name != "edge_angstrom"}
+    return plan.job("md", given)

@@ -5,7 +5,8 @@ Used by ``service`` for ``workflows.available`` and to refuse what cannot run be
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from crystalmath.contract.planned import PLANNED
@@ -66,10 +67,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 
 _TITLES: Final = {
-    "workflows.create_bands": "Bands and density of states",
-    "workflows.create_phonon": "Phonons",
-    "workflows.create_elastic": "Elastic constants",
-    "workflows.create_md": "Molecular dynamics",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
 
@@ -101,6 +98,12 @@ def _engines(codes: Mapping[str, CodeAdapter]) -> list[EngineUse]:
     ]
 
 
+_NO_MEANING: Final = {
+    ("bands", FORCES): "a force engine has no electrons, so it has no bands",
+}
+"""What a kind of workflow cannot be asked of, and why."""
+
+
 def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | None]:
     """Code and engine of a workflow.
 
@@ -111,6 +114,13 @@ def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | No
     InvalidParams
     """
     code = params.code or FORCES
+    reason = _NO_MEANING.get((procedure.kind, code))
+    if reason is not None:
+        raise InvalidParams(
+            reason,
+            hint=f"{_computed_by(procedure)}: give `code`",
+            field="engine" if params.code is None else "code",
+        )
     if code not in procedure.codes:
         raise NotImplementedYet(
             f"{procedure.title.lower()} with {'a force engine' if code == FORCES else code} is not "
@@ -141,7 +151,8 @@ def settled(
     InvalidParams
         One that the code has no use for.
     """
-    given: Collection[str] = getattr(getattr(params, "options", None), "model_fields_set", ())
+    asked = getattr(params, "options", None)
+    given: AbstractSet[str] = getattr(asked, "model_fields_set", frozenset())
     if code != FORCES and "optimizer" in given:
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"

@@ -45,7 +45,7 @@ class Electrons:
         Of each atom.
     values
         Variable → value.
-    occupied_by
+    filling, filled_so
         How the bands are filled, and why.
     """
 
@@ -53,7 +53,8 @@ class Electrons:
     labels: tuple[str, ...]
     count: float
     values: Mapping[str, Any]
-    occupied_by: str
+    filling: str
+    filled_so: str
     metal: bool
 
 
@@ -99,9 +100,14 @@ def electrons(
     if bands is not None:
         values["nbnd"] = bands
     return Electrons(
-        species, labels, count, values, f"{smearing or 'fixed occupations'}, {why}",
+        species=species,
+        labels=labels,
+        count=count,
+        values=values,
+        filling=smearing or "fixed",
+        filled_so=why,
         metal=smearing is not None,
-    )  # fmt: skip
+    )
 
 
 def _moments(symbols: Sequence[str], options: DeckOptions) -> list[float] | None:

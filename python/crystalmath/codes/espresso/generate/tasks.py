@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any, Final
 
-from crystalmath.codes.espresso.generate.cell import Periodic
+from crystalmath.codes.espresso.generate.cell import NOTICED_A, Periodic
 from crystalmath.codes.espresso.options import MOVING, DeckOptions
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.units import KBAR_PER_GPA, RYDBERG_PER_BOHR_EV_PER_ANGSTROM
@@ -18,10 +18,14 @@ ENERGY_RY_PER_ATOM: Final = 1e-5
 _OF_RELAXATIONS: Final = ("fmax_ev_per_a", "max_steps", "cell", "smax_gpa", "pressure_gpa")
 _FREEDOM: Final[Mapping[str, str]] = {
     "full": "all",
-    "isotropic": "volume",
+    "isotropic": "all",
     "constant_volume": "shape",
 }
-"""What ``cell`` is called in &cell."""
+"""What ``cell`` is called in &cell. pw.x takes "volume" for simple cubic lattices alone; the
+symmetry of any cubic crystal leaves its cell nothing but the volume."""
+_STRAIN: Final = 1e-6
+_CUBIC: Final = 195
+"""First of the cubic space groups."""
 
 Values = dict[str, Any]
 
@@ -64,6 +68,12 @@ def _check_cell(task: str, options: DeckOptions, cell: Periodic) -> None:
         raise InvalidParams(
             "a vc-relax changes the cell", hint="give the task relax", field="options.cell"
         )
+    if changes and options.cell == "isotropic" and not _is_cubic(cell):
+        raise InvalidParams(
+            "pw.x can change the volume alone only of a cubic crystal",
+            hint="`options.cell: full`, or a cubic crystal with its atoms exactly in place",
+            field="options.cell",
+        )
     if not changes and options.cell not in (None, "fixed"):
         raise InvalidParams(
             "a relax keeps the cell", hint="give the task vc-relax", field="options.cell"
@@ -74,6 +84,17 @@ def _check_cell(task: str, options: DeckOptions, cell: Periodic) -> None:
             hint="give the task vc-relax",
             field="options.pressure_gpa",
         )
+
+
+def _is_cubic(cell: Periodic) -> bool:
+    """Whether pw.x itself finds the cubic symmetry, which then keeps the shape of the cell."""
+    found = cell.symmetry
+    return (
+        found is not None
+        and found.number >= _CUBIC
+        and found.max_displacement_angstrom <= NOTICED_A
+        and found.max_strain <= _STRAIN
+    )
 
 
 def control(task: str, options: DeckOptions, n_atoms: int, cell: Periodic) -> Values:
