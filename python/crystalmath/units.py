@@ -21,3 +21,5 @@ KBAR_PER_GPA: Final = 10.0
 
 RYDBERG_PER_BOHR_EV_PER_ANGSTROM: Final = RYDBERG_EV / BOHR_ANGSTROM
 """1 Ry/bohr in eV/Å."""
+BOLTZMANN_EV_PER_K: Final = 1.380649e-23 / 1.602176634e-19
+"""Exact since 2019."""

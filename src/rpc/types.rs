@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "0cae330417fa44b180e855c076aeaee5a4333f9178347d5a4622ecb03d95c700";
+pub const SCHEMA_SHA256: &str = "b01529659ef765badcd644c53f9fff9330fcd79a5dcf21d28b87170e7c4bded7";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -506,10 +506,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.generate_inputs",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Write the input files of a code for a structure; nothing is stored and nothing runs.",
     ),
     MethodInfo::new(
         "materials.get",
@@ -675,17 +675,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_bands",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute bands and density of states. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_convergence",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Find how fine a parameter must be: one calculation for each of its values.",
     ),
     MethodInfo::new(
         "workflows.create_elastic",
@@ -703,10 +703,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_md",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Move atoms in time, and average after the start. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_phonon",
@@ -721,6 +721,13 @@ pub const METHODS: &[MethodInfo] = &[
         false,
         false,
         "Relax atoms and cell, and compare the symmetry before and after. It runs at once.",
+    ),
+    MethodInfo::new(
+        "workflows.export",
+        60.0,
+        true,
+        false,
+        "Make files of the results: JSON, CSV, and what phonopy and pymatgen read.",
     ),
     MethodInfo::new(
         "workflows.get",
@@ -752,10 +759,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.plot",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Draw a plot of the results: a picture, or text for a terminal.",
     ),
     MethodInfo::new(
         "workflows.resume",
@@ -960,6 +967,29 @@ words! {
 }
 
 words! {
+    /// Words of `parameter` of [`ConvergenceOptions`].
+    ConvergenceOptionsParameter {
+        Cutoff = "cutoff",
+        KSpacing = "k_spacing",
+        Degauss = "degauss",
+        Supercell = "supercell",
+        Shrink = "shrink",
+        Tolinteg = "tolinteg",
+        Basis = "basis",
+    }
+}
+
+words! {
+    /// Words of `quantity` of [`ConvergenceOptions`].
+    ConvergenceOptionsQuantity {
+        Energy = "energy",
+        Force = "force",
+        Stress = "stress",
+        Gap = "gap",
+    }
+}
+
+words! {
     /// Words of `cell` of [`ConvertParams`].
     ConvertParamsCell {
         AsGiven = "as_given",
@@ -1125,6 +1155,16 @@ words! {
 }
 
 words! {
+    /// Words of `format` of [`ExportWorkflowParams`].
+    ExportFormat {
+        Json = "json",
+        Csv = "csv",
+        Phonopy = "phonopy",
+        Pymatgen = "pymatgen",
+    }
+}
+
+words! {
     /// Words of `section` of [`ExtraRecords`].
     ExtraRecordsSection {
         Geometry = "geometry",
@@ -1162,6 +1202,15 @@ words! {
         Xxlgrid = "XXLGRID",
         Xxxlgrid = "XXXLGRID",
         Hugegrid = "HUGEGRID",
+    }
+}
+
+words! {
+    /// Words of `format` of [`WorkflowPlot`].
+    ImageFormat {
+        Png = "png",
+        Svg = "svg",
+        Text = "text",
     }
 }
 
@@ -1228,6 +1277,23 @@ words! {
         Stdout = "stdout",
         Stderr = "stderr",
         Scheduler = "scheduler",
+    }
+}
+
+words! {
+    /// Words of `cell` of [`MdOptions`].
+    MdOptionsCell {
+        Isotropic = "isotropic",
+        Full = "full",
+    }
+}
+
+words! {
+    /// Words of `ensemble` of [`MdOptions`].
+    MdOptionsEnsemble {
+        Nve = "nve",
+        Nvt = "nvt",
+        Npt = "npt",
     }
 }
 
@@ -1505,6 +1571,14 @@ words! {
 }
 
 words! {
+    /// Words of `encoding` of [`WorkflowPlot`].
+    WorkflowPlotEncoding {
+        Text = "text",
+        Base64 = "base64",
+    }
+}
+
+words! {
     /// Words of `state` of [`ListWorkflowsParams`].
     WorkflowState {
         Running = "RUNNING",
@@ -1687,6 +1761,36 @@ pub struct BandStructure {
     /// Unit of `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iss: Option<i64>,
+}
+
+/// Options of bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandsOptions {
+    /// Relax atoms and cell first; else they are taken as given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Largest distance of neighbouring points of the path, with the factor 2π, 1/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacing_inv_angstrom: Option<f64>,
+    /// Compute a dense mesh too: the density of states, and edges beside the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<bool>,
+    /// How much denser that mesh is than the one of the SCF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh_factor: Option<i64>,
+    /// Number of bands; those that the electrons fill and some more if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_bands: Option<i64>,
+    /// Of the relaxation: largest force that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Of the relaxation: largest stress that may be left, GPa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before the relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
 }
 
 /// Born charges and the dielectric tensor: the text of a file BORN, or the tensors.
@@ -2135,6 +2239,26 @@ pub struct ContinueResult {
     pub repeated: bool,
 }
 
+/// Options of a convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvergenceOptions {
+    /// What is varied: `cutoff` of the plane waves (Ry), `k_spacing` (largest distance of k points,
+    /// with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry), `supercell` (how often the
+    /// cell is repeated along each vector); of CRYSTAL `shrink` (IS), `tolinteg` (five whole
+    /// numbers) and `basis` (names of its library).
+    pub parameter: ConvergenceOptionsParameter,
+    /// Numbers in any order; what is no number, like `7 7 7 7 14`, from coarse to fine.
+    pub values: Vec<Value>,
+    /// What shall be converged: energy per atom, forces on atoms, stress, or band gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<ConvergenceOptionsQuantity>,
+    /// How near to the finest value is near enough; 0.001 eV per atom, 0.01 eV/Å, 0.1 GPa and 0.02
+    /// eV if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+}
+
 /// A structure and the format it is wanted in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2186,6 +2310,49 @@ pub struct ConvertSymmetry {
     pub symprec_angstrom: f64,
     /// How far idealising moved the atom that moved most, Å.
     pub max_displacement_angstrom: f64,
+}
+
+/// Bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateBandsParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<BandsOptions>,
 }
 
 /// Params of `clusters.create`.
@@ -2253,6 +2420,48 @@ pub struct CreateClusterParams {
     /// Code → its program on the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, String>>,
+}
+
+/// A convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateConvergenceParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    pub options: ConvergenceOptions,
 }
 
 /// Elastic constants.
@@ -2341,6 +2550,49 @@ pub struct CreateEosParams {
     pub options: Option<EosOptions>,
 }
 
+/// A molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateMdParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<MdOptions>,
+}
+
 /// Phonons.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2427,7 +2679,7 @@ pub struct CreateRelaxParams {
     pub options: Option<RelaxOptions>,
 }
 
-/// Result of `workflows.create_elastic`.
+/// Result of `workflows.create_bands`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateResult {
@@ -3006,6 +3258,10 @@ pub struct EosOptions {
     /// length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
+    /// Relax atoms and cell first. Without it the volumes lie around that of the structure as it is
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
     /// Largest force on an atom that may be left, eV/Å.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fmax_ev_per_a: Option<f64>,
@@ -3085,6 +3341,35 @@ pub struct EventsNotify {
     pub seq: i64,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+/// Files, for the client to write where it is told.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportResult {
+    /// The files.
+    pub files: Vec<ExportedFile>,
+}
+
+/// Which workflow, and for which program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportWorkflowParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// json: the results document; csv: its numbers as tables; phonopy and pymatgen: files that
+    /// these programs read, where the kind has them.
+    pub format: ExportFormat,
+}
+
+/// Member `files` of [`ExportResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportedFile {
+    /// Its name, without a folder.
+    pub path: String,
+    /// Its text.
+    pub content: String,
 }
 
 /// Raw records: a keyword, and its data on the lines behind.
@@ -3351,6 +3636,35 @@ pub struct GenerateD3Params {
     pub options: D3Options,
 }
 
+/// A structure, and what a code shall compute of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsParams {
+    /// Which code reads the files: espresso.
+    pub code: String,
+    /// The structure.
+    pub structure: StructureIn,
+    /// What it shall do; scf, or what is most like it, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How: the parameters that `codes.list` has for jobs with a structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+}
+
+/// Input files of a code.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsResult {
+    /// The files; the main one first.
+    pub files: Vec<DryRunFile>,
+    /// What they hold.
+    pub report: InputsReport,
+}
+
 /// Which structure.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3521,6 +3835,38 @@ pub struct InFlight {
     pub connection: i64,
     /// Seconds since it came in.
     pub age_s: f64,
+}
+
+/// What the files hold, and why.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputsReport {
+    /// The code.
+    pub code: String,
+    /// The task.
+    pub task: String,
+    /// Reduced formula in Hill order.
+    pub formula: String,
+    /// Atoms in the cell.
+    pub n_atoms: i64,
+    /// Along which vectors matter repeats; empty space lies along the others.
+    pub repeats: Vec<bool>,
+    /// Number and symbol; none of a molecule.
+    pub space_group: Option<Map<String, Value>>,
+    /// Tolerance of the symmetry search.
+    pub symprec_angstrom: f64,
+    /// Sizes of the mesh.
+    pub k_mesh: Option<Vec<i64>>,
+    /// 1 where it lies half a step beside Γ.
+    pub k_shift: Option<Vec<i64>>,
+    /// Why these points.
+    pub k_points_from: String,
+    /// Cutoffs and what else was settled: `value`, and why it is so, `from`.
+    pub settings: Map<String, Value>,
+    /// One per element.
+    pub pseudopotentials: Vec<PseudopotentialUsed>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
 }
 
 /// A structure, and with which tolerance its symmetry is looked for.
@@ -4197,6 +4543,46 @@ pub struct MaterialStored {
     pub created_at: String,
 }
 
+/// Options of a molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MdOptions {
+    /// What is kept: energy (nve, velocity Verlet), temperature (nvt, Langevin), or temperature and
+    /// pressure (npt, Langevin with a moving cell; crystals only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<MdOptionsEnsemble>,
+    /// Steps in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<i64>,
+    /// Length of a step, fs; 0.5 with hydrogen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestep_fs: Option<f64>,
+    /// Temperature of the first velocities and of the thermostat, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_k: Option<f64>,
+    /// How slowly the thermostat acts, fs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thermostat_fs: Option<f64>,
+    /// Pressure to keep, GPa (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure_gpa: Option<f64>,
+    /// Period of the cell's motion, fs (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barostat_fs: Option<f64>,
+    /// What the cell may do: change its volume, or freely (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<MdOptionsCell>,
+    /// Of the random numbers; the same gives the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+    /// Steps from one frame to the next; averages are over frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_every: Option<i64>,
+    /// The cell is repeated until an atom is so far from its images, Å; 0: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_angstrom: Option<f64>,
+}
+
 /// Member `latencies` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4379,6 +4765,29 @@ pub struct PingResult {
     pub time: String,
 }
 
+/// Which plot, and as what.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlotParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// Name of the plot in the results; the first one if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// png or svg for a picture, text for a terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<ImageFormat>,
+    /// Width of a text, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<i64>,
+    /// Height of a text, in lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// Draw a text with ASCII characters instead of braille dots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ascii: Option<bool>,
+}
+
 /// Member `problems` of [`ClusterReport`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4480,6 +4889,26 @@ pub struct ProviderRow {
 pub struct ProvidersMeta {
     /// Number of providers.
     pub total: i64,
+}
+
+/// What stands for the core of an element.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PseudopotentialUsed {
+    /// Chemical symbol.
+    pub element: String,
+    /// Name of the file.
+    pub file: String,
+    /// NC, US or PAW.
+    pub kind: Option<String>,
+    /// Density functional it is made for.
+    pub functional: Option<String>,
+    /// Electrons outside the core.
+    pub z_valence: Option<f64>,
+    /// Of the file.
+    pub sha256: Option<String>,
+    /// Of the file, as the program prints it.
+    pub md5: Option<String>,
 }
 
 /// How the query was understood.
@@ -4672,7 +5101,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }
@@ -6120,6 +6549,24 @@ pub struct WorkflowIdParams {
     pub id: i64,
 }
 
+/// A plot that was drawn from the results.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowPlot {
+    /// Name of the plot.
+    pub kind: String,
+    /// For people.
+    pub title: String,
+    /// What it is.
+    pub format: ImageFormat,
+    /// How `content` is to be read.
+    pub encoding: WorkflowPlotEncoding,
+    /// The file.
+    pub content: String,
+    /// Names of all plots of these results.
+    pub plots: Vec<String>,
+}
+
 /// Result of `workflows.cancel`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -6586,6 +7033,16 @@ pub mod calls {
         type Reply = Reply<D3Result>;
     }
 
+    /// `materials.generate_inputs`: Write the input files of a code for a structure; nothing is
+    /// stored and nothing runs.
+    pub enum MaterialsGenerateInputs {}
+
+    impl Call for MaterialsGenerateInputs {
+        const METHOD: &'static str = "materials.generate_inputs";
+        type Params = GenerateInputsParams;
+        type Reply = Reply<GenerateInputsResult>;
+    }
+
     /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
     /// again.
     pub enum MaterialsGet {}
@@ -6810,6 +7267,25 @@ pub mod calls {
         type Reply = Reply<WorkflowResult>;
     }
 
+    /// `workflows.create_bands`: Compute bands and density of states. It runs at once.
+    pub enum WorkflowsCreateBands {}
+
+    impl Call for WorkflowsCreateBands {
+        const METHOD: &'static str = "workflows.create_bands";
+        type Params = CreateBandsParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_convergence`: Find how fine a parameter must be: one calculation for each
+    /// of its values.
+    pub enum WorkflowsCreateConvergence {}
+
+    impl Call for WorkflowsCreateConvergence {
+        const METHOD: &'static str = "workflows.create_convergence";
+        type Params = CreateConvergenceParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_elastic`: Compute elastic constants. It runs at once.
     pub enum WorkflowsCreateElastic {}
 
@@ -6825,6 +7301,15 @@ pub mod calls {
     impl Call for WorkflowsCreateEos {
         const METHOD: &'static str = "workflows.create_eos";
         type Params = CreateEosParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_md`: Move atoms in time, and average after the start. It runs at once.
+    pub enum WorkflowsCreateMd {}
+
+    impl Call for WorkflowsCreateMd {
+        const METHOD: &'static str = "workflows.create_md";
+        type Params = CreateMdParams;
         type Reply = Reply<CreateResult>;
     }
 
@@ -6848,6 +7333,16 @@ pub mod calls {
         type Reply = Reply<CreateResult>;
     }
 
+    /// `workflows.export`: Make files of the results: JSON, CSV, and what phonopy and pymatgen
+    /// read.
+    pub enum WorkflowsExport {}
+
+    impl Call for WorkflowsExport {
+        const METHOD: &'static str = "workflows.export";
+        type Params = ExportWorkflowParams;
+        type Reply = Reply<ExportResult>;
+    }
+
     /// `workflows.get`: Tell everything about one workflow: its steps, and its results when it is
     /// done.
     pub enum WorkflowsGet {}
@@ -6865,6 +7360,15 @@ pub mod calls {
         const METHOD: &'static str = "workflows.list";
         type Params = ListWorkflowsParams;
         type Reply = Page<WorkflowSummary, WorkflowsMeta>;
+    }
+
+    /// `workflows.plot`: Draw a plot of the results: a picture, or text for a terminal.
+    pub enum WorkflowsPlot {}
+
+    impl Call for WorkflowsPlot {
+        const METHOD: &'static str = "workflows.plot";
+        type Params = PlotParams;
+        type Reply = Reply<WorkflowPlot>;
     }
 
     /// `workflows.resume`: Go on with a workflow that waits or was cancelled: every step that can
@@ -6939,6 +7443,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
     visitor.visit::<calls::MaterialsGenerateD3>();
+    visitor.visit::<calls::MaterialsGenerateInputs>();
     visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();
@@ -6963,12 +7468,17 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::TemplatesSave>();
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
+    visitor.visit::<calls::WorkflowsCreateBands>();
+    visitor.visit::<calls::WorkflowsCreateConvergence>();
     visitor.visit::<calls::WorkflowsCreateElastic>();
     visitor.visit::<calls::WorkflowsCreateEos>();
+    visitor.visit::<calls::WorkflowsCreateMd>();
     visitor.visit::<calls::WorkflowsCreatePhonon>();
     visitor.visit::<calls::WorkflowsCreateRelax>();
+    visitor.visit::<calls::WorkflowsExport>();
     visitor.visit::<calls::WorkflowsGet>();
     visitor.visit::<calls::WorkflowsList>();
+    visitor.visit::<calls::WorkflowsPlot>();
     visitor.visit::<calls::WorkflowsResume>();
     visitor.visit::<calls::WorkflowsRetry>();
 }

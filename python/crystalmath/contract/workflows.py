@@ -16,8 +16,11 @@ from crystalmath.contract.jobs import (
 )
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
+from crystalmath.contract.workflow_options.bands import BandsOptions
+from crystalmath.contract.workflow_options.convergence import ConvergenceOptions
 from crystalmath.contract.workflow_options.elastic import ElasticOptions
 from crystalmath.contract.workflow_options.eos import EosOptions
+from crystalmath.contract.workflow_options.md import MdOptions
 from crystalmath.contract.workflow_options.phonon import PhononOptions
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.domain.workflow_states import StepState, WorkflowState
@@ -80,6 +83,24 @@ class CreateEosParams(CreateParams):
     """An equation of state."""
 
     options: EosOptions = Field(default_factory=EosOptions, description="Options of the kind.")
+
+
+class CreateBandsParams(CreateParams):
+    """Bands and density of states."""
+
+    options: BandsOptions = Field(default_factory=BandsOptions, description="Options of the kind.")
+
+
+class CreateConvergenceParams(CreateParams):
+    """A convergence series."""
+
+    options: ConvergenceOptions = Field(description="Options of the kind.")
+
+
+class CreateMdParams(CreateParams):
+    """A molecular dynamics."""
+
+    options: MdOptions = Field(default_factory=MdOptions, description="Options of the kind.")
 
 
 class CreatePhononParams(CreateParams):

@@ -48,6 +48,9 @@ class Examples:
         if origin in (Union, UnionType):
             return self.value(_preferred(arguments), name, metadata)
         if origin in (list, tuple, dict):
+            given = [e for e in _given(metadata) if isinstance(e, list)]
+            if given:
+                return given[0]
             return self._container(origin, arguments, name, _least(metadata))
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             return self.model(annotation)
@@ -93,13 +96,17 @@ class Examples:
     def _leaf(self, annotation: Any, name: str, metadata: Sequence[Any]) -> Any:
         self._n += 1
         constrained = Annotated[annotation, *metadata] if metadata else annotation
-        given = [e for extra in metadata for e in getattr(extra, "examples", None) or ()]
-        for candidate in (*given, *_candidates(annotation, name, self._n)):
+        for candidate in (*_given(metadata), *_candidates(annotation, name, self._n)):
             if _accepts(constrained, candidate):
                 if candidate == self._n and _is_exact_64_bit(constrained):
                     return BEYOND_F64 + 2 * self._n
                 return candidate
         raise ValueError(f"no example of {name}: {annotation} is valid; add a candidate")
+
+
+def _given(metadata: Sequence[Any]) -> list[Any]:
+    """The examples that a field names itself."""
+    return [e for extra in metadata for e in getattr(extra, "examples", None) or ()]
 
 
 def _least(metadata: Sequence[Any]) -> int:

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::show;
+use super::{plot, show};
 use crate::cli::news::{News, Told};
 use crate::cli::output::{Failure, INTERRUPTED, Outcome};
 use crate::cli::session::{Session, note};
@@ -47,7 +47,10 @@ pub(super) fn follow(
     let ended = watch.until_ended();
     watch.line.clear();
     let (raw, workflow) = ended?;
-    session.print(&raw, || show::outcome(&workflow, session.colour()))?;
+    let drawn = plot::first(session, &workflow);
+    session.print(&raw, || {
+        show::outcome(&workflow, drawn.as_deref(), session.colour())
+    })?;
     Ok(u8::from(workflow.state.as_str() != "COMPLETED"))
 }
 

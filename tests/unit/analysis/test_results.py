@@ -30,7 +30,7 @@ from crystalmath.analysis.phonons.nac import PolarResponse
 from crystalmath.analysis.phonons.spectrum import phonon_bands, phonon_dos, thermodynamics
 from crystalmath.analysis.plots.picture import picture
 from crystalmath.analysis.results.bands import bands_document
-from crystalmath.analysis.results.convergence import convergence_document
+from crystalmath.analysis.results.convergence import Series, convergence_document
 from crystalmath.analysis.results.document import (
     Plot,
     ResultsDocument,
@@ -81,7 +81,7 @@ def _constants() -> ElasticConstants:
 def _convergence() -> ResultsDocument:
     points = [Point(f"{n} {n} {n}", (e,), "even") for n, e in ((2, 1.0), (4, 1.5), (6, 1.5001))]
     found = converge([*points, Point("8 8 8", None, "even", "walltime")], 1e-3)
-    return convergence_document(found, "energy_per_atom_ev", 1e-3, PROVENANCE)
+    return convergence_document(Series(found, "energy_per_atom_ev", 1e-3, "k_spacing"), PROVENANCE)
 
 
 @cache

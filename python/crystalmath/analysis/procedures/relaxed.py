@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from crystalmath.analysis.flags import Flag
+from crystalmath.analysis.relaxed import STRESS_GPA
 from crystalmath.analysis.results.document import Quantity
 from crystalmath.errors import BadResult, InputRejected
 from crystalmath.structures.cell import cell_parameters
@@ -122,13 +123,45 @@ def changed_group(before: Symmetry | None, after: Symmetry | None) -> list[Flag]
     ]
 
 
+def changed_basis(output: Mapping[str, Any]) -> bool:
+    """Whether a relaxation ended with another basis set than it was made with.
+
+    Plane waves are chosen for the first cell; what a code computes last, with those of the last
+    cell, has a stress that no further step of the relaxation would have removed.
+    """
+    return isinstance(output.get("final_scf"), dict)
+
+
+def basis_doubt(output: Mapping[str, Any] | None) -> list[Flag]:
+    """A doubt when that stress is large."""
+    if output is None or not changed_basis(output):
+        return []
+    left = output.get("smax_gpa")
+    if left is None or left <= STRESS_GPA:
+        return []
+    return [
+        Flag(
+            "basis_of_first_cell",
+            f"the cell was relaxed with the plane waves of the first cell; with its own it has a "
+            f"stress of {left:.2g} GPa: relax again from it, or raise the cutoff",
+        )
+    ]
+
+
 def engine_provenance(output: Mapping[str, Any]) -> dict[str, str]:
-    """What a step says of the engine that computed it, flat."""
-    engine = output.get("engine")
-    if not isinstance(engine, dict):
+    """What a step says of the program that computed it and of what it was given, flat."""
+    known = _flat("engine_", output.get("engine")) | _flat("", output.get("settings"))
+    for one in output.get("pseudopotentials") or ():
+        md5 = one.get("md5_printed") or one.get("md5_file")
+        known[f"pseudopotential_{one['element']}"] = f"{one['file']}, MD5 {md5 or 'not known'}"
+    return known
+
+
+def _flat(prefix: str, values: Any) -> dict[str, str]:
+    if not isinstance(values, dict):
         return {}
     return {
-        f"engine_{key}": str(value)
-        for key, value in engine.items()
+        f"{prefix}{key}": str(value)
+        for key, value in values.items()
         if isinstance(value, str | int | float) and value != ""
     }

@@ -1,4 +1,4 @@
-"""What steps have worker processes compute, as ``module:function``; ``server.proc`` allows it.
+"""What worker processes compute for workflows, as ``module:function``; ``server.proc`` allows it.
 
 Names alone: importing them costs nothing.
 """
@@ -11,11 +11,26 @@ from typing import Final
 RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
+CONVERGENCE_SERIES: Final = "crystalmath.analysis.procedures.convergence:points_of"
+CONVERGENCE_CHOICE: Final = "crystalmath.analysis.procedures.convergence:chosen"
+BANDS_PATH: Final = "crystalmath.analysis.procedures.bands:pathed"
+BANDS_REPORT: Final = "crystalmath.analysis.procedures.bands:report"
+
+LEVELS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.bands.levels:read"}
+"""By code: what reads the levels that a band structure has left in its directory."""
+
 PHONON_CHECK: Final = "crystalmath.analysis.procedures.phonon:checked"
 PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
 PHONON_RESULT: Final = "crystalmath.analysis.procedures.phonon:result"
 ELASTIC_STRAIN: Final = "crystalmath.analysis.procedures.elastic:strained"
 ELASTIC_FIT: Final = "crystalmath.analysis.procedures.elastic:fitted"
+MD_REPEAT: Final = "crystalmath.analysis.procedures.md:repeated"
+MD_REPORT: Final = "crystalmath.analysis.procedures.md:report"
+
+PLOT: Final = "crystalmath.analysis.plots.plotted:plotted"
+EXPORT_JSON: Final = "crystalmath.analysis.export.exported:as_json"
+EXPORT_CSV: Final = "crystalmath.analysis.export.exported:as_csv"
+EXPORT_STRUCTURE: Final = "crystalmath.analysis.export.exported:as_structure"
 
 CHECKS: Final[Mapping[str, str]] = {"phonon": PHONON_CHECK}
 """By kind: what looks at structure and options before a workflow is accepted."""
@@ -24,5 +39,10 @@ COMPUTATIONS: Final = frozenset(
         *(RELAX_REPORT, EOS_STRAIN, EOS_FIT),
         *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
         *(ELASTIC_STRAIN, ELASTIC_FIT),
+        *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),
+        *(BANDS_PATH, BANDS_REPORT, *LEVELS.values()),
+        *(MD_REPEAT, MD_REPORT),
+        *(PLOT, EXPORT_JSON, EXPORT_CSV, EXPORT_STRUCTURE),
     }
 )
+"""Those of steps, and what is made of results."""
