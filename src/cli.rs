@@ -11,6 +11,7 @@ mod cancel;
 mod cat;
 mod changes;
 mod clusters;
+mod code_inputs;
 mod codes;
 mod completions;
 mod continuation;
@@ -22,6 +23,7 @@ mod doctor;
 mod engines;
 mod files;
 mod import;
+mod inputs;
 mod inspect;
 mod jobs;
 mod lint;
@@ -126,6 +128,8 @@ pub enum Command {
     D12(Box<d12::Args>),
     /// Write a deck of properties: bands, density of states
     D3(Box<d3::Args>),
+    /// Write the input files of a code for a structure
+    Inputs(Box<inputs::Args>),
     /// Find what is wrong with an input of a code
     Lint(lint::Args),
     /// Inputs and job scripts with places to fill in: list, fill in, save your own
@@ -197,6 +201,7 @@ fn dispatch(session: &Session, command: Command) -> Outcome {
         Command::Convert(args) => convert::run(session, &args),
         Command::D12(args) => d12::run(session, &args),
         Command::D3(args) => d3::run(session, &args),
+        Command::Inputs(args) => inputs::run(session, &args),
         Command::Lint(args) => lint::run(session, &args),
         Command::Templates(args) => templates::run(session, &args),
         Command::Delete(args) => delete::run(session, &args),

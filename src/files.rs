@@ -27,11 +27,11 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         .unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect()))
 }
 
-/// Write a text to a file; one that is there is only replaced when that is said.
+/// Write a file; one that is there is only replaced when that is said.
 ///
 /// # Errors
 /// It cannot be written, or is there already ([`io::ErrorKind::AlreadyExists`]).
-pub fn write_text(path: &Path, text: &str, replace: bool) -> io::Result<()> {
+pub fn write(path: &Path, content: impl AsRef<[u8]>, replace: bool) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true);
     if replace {
@@ -39,7 +39,7 @@ pub fn write_text(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     } else {
         options.create_new(true);
     }
-    options.open(path)?.write_all(text.as_bytes())
+    options.open(path)?.write_all(content.as_ref())
 }
 
 #[cfg(test)]
@@ -52,11 +52,11 @@ mod tests {
     fn a_file_that_is_there_is_not_replaced_unasked() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("mgo.d12");
-        write_text(&path, "first\n", false).expect("it is new");
-        let again = write_text(&path, "second\n", false).expect_err("it is there");
+        write(&path, "first\n", false).expect("it is new");
+        let again = write(&path, "second\n", false).expect_err("it is there");
         assert_eq!(again.kind(), ErrorKind::AlreadyExists);
         assert_eq!(read_text(&path).expect("it is there"), "first\n");
-        write_text(&path, "third\n", true).expect("it was asked for");
+        write(&path, "third\n", true).expect("it was asked for");
         assert_eq!(read_text(&path).expect("it is there"), "third\n");
     }
 

@@ -1,6 +1,7 @@
 //! Everything of the `crystalmath` program except its start, so that tests can reach it.
 
 pub mod app;
+pub mod base64;
 #[cfg(feature = "ipc")]
 pub mod cli;
 pub mod clusters;

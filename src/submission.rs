@@ -73,6 +73,7 @@ pub fn code_for(first: Kind, has_engine: bool) -> Option<&'static str> {
         Kind::Structure | Kind::Material => Some("forces"),
         Kind::Deck if !has_engine => Some("espresso"),
         Kind::CrystalDeck if !has_engine => Some("crystal"),
+        Kind::Incar if !has_engine => Some("vasp"),
         Kind::Program if !has_engine => Some("command"),
         _ => has_engine.then_some("forces"),
     }
@@ -94,6 +95,8 @@ pub fn decks<'a>(code: &str, sources: &'a [Source]) -> Vec<&'a str> {
 #[must_use]
 pub fn parts(code: &str, sources: &[Source], inputs: Map<String, Value>) -> Parts {
     let runs = code == "command";
+    // Beside an INCAR, POSCAR is an input like the others.
+    let is_structure = code != "vasp" || !sources.iter().any(|one| one.kind == Kind::Incar);
     let mut parts = Parts {
         inputs,
         ..Parts::default()
@@ -112,7 +115,8 @@ pub fn parts(code: &str, sources: &[Source], inputs: Map<String, Value>) -> Part
             parts.structure = Some(json!({"material": source.path}));
             continue;
         }
-        if first && !runs && (code == "forces" || source.kind == Kind::Structure) {
+        let read = code == "forces" || (source.kind == Kind::Structure && is_structure);
+        if first && !runs && read {
             let mut structure = json!({"path": source.path});
             if matches!(
                 source.kind,
@@ -153,4 +157,31 @@ pub fn name_of(first: &Path, task: Option<&str>) -> String {
         None => stem.to_owned(),
     };
     name.chars().take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Source, code_for, parts};
+
+    fn source(name: &str, kind: Kind) -> Source {
+        Source {
+            name: name.to_owned(),
+            path: format!("/home/{name}"),
+            kind,
+        }
+    }
+
+    #[test]
+    fn a_poscar_is_a_structure_alone_and_an_input_beside_incar() {
+        let poscar = source("POSCAR", Kind::Structure);
+        let incar = source("INCAR", Kind::Incar);
+        assert_eq!(code_for(Kind::Incar, false), Some("vasp"));
+        let alone = parts("vasp", &[poscar.clone()], Default::default());
+        assert!(alone.structure.is_some() && alone.files.is_empty());
+        for sources in [[poscar.clone(), incar.clone()], [incar, poscar]] {
+            let both = parts("vasp", &sources, Default::default());
+            assert!(both.structure.is_none());
+            assert_eq!(both.files.len(), 2);
+        }
+    }
 }

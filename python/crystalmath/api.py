@@ -22,7 +22,10 @@ from crystalmath.codes.crystal.adapter import CrystalAdapter
 from crystalmath.codes.crystal.run.writer import GENERATE, GENERATE_PROPERTIES, LINT, WorkerDecks
 from crystalmath.codes.espresso import large as espresso_large
 from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.codes.espresso.writer import GENERATE as GENERATE_ESPRESSO
+from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
+from crystalmath.codes.vasp import large as vasp_large
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.contract.system import Check
@@ -72,11 +75,8 @@ from crystalmath.services.template_inputs import SubmittedTemplates
 from crystalmath.services.template_makers import BatchJobs, CrystalDecks, CrystalProperties
 from crystalmath.services.template_rendering import Rendering
 from crystalmath.services.templates import TemplatesService
-from crystalmath.services.workflows.conduct import Conductor
-from crystalmath.services.workflows.driver import Driver
-from crystalmath.services.workflows.kinds import PROCEDURES
-from crystalmath.services.workflows.service import WorkflowsParts, WorkflowsService
-from crystalmath.services.workflows.step_jobs import DeskJobs
+from crystalmath.services.workflows.assembly import Workplace, assemble
+from crystalmath.services.workflows.service import WorkflowsService
 from crystalmath.services.workflows.view import WorkflowEvents
 from crystalmath.storage.clusters import SqliteClusterStore
 from crystalmath.storage.materials import SqliteMaterialStore
@@ -105,7 +105,8 @@ NAMESPACES: Final[Mapping[str, type]] = {
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
-LINTERS: Final[Mapping[str, Linter]] = {"crystal": Linter((".d12", ".d3"), LINT)}
+LINTERS: Final = {"crystal": Linter((".d12", ".d3"), LINT), "vasp": vasp_large.LINTER}
+GENERATORS: Final = {"espresso": GENERATE_ESPRESSO, "vasp": vasp_large.GENERATE}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 
@@ -135,7 +136,11 @@ class CrystalController:
             crystal_large.with_workers(
                 CrystalAdapter(WorkerDecks(server.run_worker, READ_STRUCTURE_S)), server.run_worker
             ),
-            espresso_large.with_workers(EspressoAdapter(), server.run_worker),
+            espresso_large.with_workers(
+                EspressoAdapter(EspressoDecks(server.run_worker, READ_STRUCTURE_S)),
+                server.run_worker,
+            ),
+            vasp_large.in_daemon(server.run_worker, READ_STRUCTURE_S),
             ForcesAdapter(
                 provider,
                 {
@@ -220,6 +225,7 @@ class CrystalController:
             GENERATE,
             GENERATE_PROPERTIES,
             search=search,
+            generators=GENERATORS,
         )
         rendering = Rendering(
             server.run_worker,
@@ -253,19 +259,32 @@ class CrystalController:
                 clock=time.time,
             )
         )
+        ending = Ending(self._store, self._directories, time.time, self._pump.end_unrecorded)
         self.slurm = SlurmService(
             SlurmParts(
                 jobs=self._store,
                 store=self._clusters,
                 lanes=self._lanes,
                 runner_of=self._runners.of,
-                ending=Ending(self._store, self._directories, time.time, self._pump.end_unrecorded),
+                ending=ending,
                 codes=codes,
                 directories=self._directories,
                 clock=time.time,
             )
         )
-        self._build_workflows(desk, codes)
+        self.workflows, self._driver = assemble(
+            Workplace(
+                store=SqliteWorkflowStore(self._store, WorkflowEvents(server.hub)),
+                jobs=self._store,
+                desk=desk,
+                codes=codes,
+                directories=self._directories,
+                ending=ending,
+                run_worker=server.run_worker,
+                clock=time.time,
+                submitted=self._wake,
+            )
+        )
         fingerprints = Fingerprints(self._places.fingerprints)
         self._pool = Pool(
             Processes(self._places),
@@ -283,20 +302,6 @@ class CrystalController:
                 submit=self.jobs.submit,
                 results=data_dir / "forces" / "results",
                 fingerprints=fingerprints,
-            )
-        )
-
-    def _build_workflows(self, desk: Desk, codes: dict[str, CodeAdapter]) -> None:
-        store = SqliteWorkflowStore(self._store, WorkflowEvents(self._server.hub))
-        ending = Ending(self._store, self._directories, time.time, self._pump.end_unrecorded)
-        jobs = DeskJobs(self._store, desk, codes, self._directories, ending, time.time)
-        conductor = Conductor(
-            store, jobs, self._server.run_worker, PROCEDURES, time.time, __version__
-        )
-        self._driver = Driver(conductor, self._wake)
-        self.workflows = WorkflowsService(
-            WorkflowsParts(
-                store, self._store, desk, codes, PROCEDURES, time.time, self._driver.wake
             )
         )
 

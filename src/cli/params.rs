@@ -227,6 +227,21 @@ impl Given {
     }
 }
 
+/// An object with options in it; a dot in a name goes into an object that it holds.
+///
+/// # Errors
+/// An option is given twice, or lies in what is given as something else.
+pub fn with_options(
+    object: Map<String, Value>,
+    options: &[(String, Value)],
+) -> Result<Map<String, Value>, Failure> {
+    let mut given = Given(object);
+    for (path, value) in options {
+        given.put_at(path, value.clone())?;
+    }
+    Ok(given.0)
+}
+
 /// A finite number: JSON has no other, and would lose it without a word.
 pub(super) fn finite(text: &str) -> Result<f64, String> {
     let number: f64 = text
@@ -242,7 +257,23 @@ pub(super) fn finite(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::finite;
+    use serde_json::{Map, Value, json};
+
+    use super::{finite, with_options};
+
+    #[test]
+    fn options_go_where_their_names_say() {
+        let given = [
+            ("ecutwfc_ry".to_owned(), json!(18)),
+            ("pseudos.Si".to_owned(), json!("Si.pz-vbc.UPF")),
+        ];
+        assert_eq!(
+            with_options(Map::new(), &given).map(Value::Object).ok(),
+            Some(json!({"ecutwfc_ry": 18, "pseudos": {"Si": "Si.pz-vbc.UPF"}}))
+        );
+        let again = Map::from_iter([("ecutwfc_ry".to_owned(), json!(20))]);
+        assert!(with_options(again, &given).is_err());
+    }
 
     #[test]
     fn only_finite_numbers_go_over_the_wire() {

@@ -13,8 +13,8 @@ const LABEL: usize = 15;
 pub(super) fn field(label: &str, value: &str) -> String {
     let indent = " ".repeat(LABEL);
     format!(
-        "{}{}",
-        text::pad(label, LABEL, false),
+        "{} {}",
+        text::pad(label, LABEL - 1, false),
         text::wrap(value, text::WIDTH - LABEL, &indent)
     )
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::code_inputs::code_inputs;
 use super::engines::{Agreement, install};
 use super::output::{Failure, Outcome};
 use super::params::{self, Given, ResourceArgs, key_text, key_value};
@@ -12,6 +13,7 @@ use super::session::Session;
 use super::templates;
 use super::text;
 use super::wait::{self, WaitArgs};
+use super::wording::speak;
 use crate::error::IpcError;
 use crate::rpc::fit;
 use crate::rpc::types::{DryRun, JobSummary, Reply, SubmitResult};
@@ -51,8 +53,9 @@ pub struct Args {
     /// A parameter of the code, as JSON or text; repeat for more
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
-    /// An option of the CRYSTAL deck that is written for a structure, like functional=PBE0, or of
-    /// the force engine; a dot goes into an object, as in spin.atoms; repeat for more
+    /// An option of the deck that is written for a structure, like functional=PBE0 of CRYSTAL, of
+    /// the force engine, or an input of pw.x or VASP like ecutwfc_ry=30 or incar.ENCUT=600; a dot
+    /// goes into an object; repeat for more
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
     pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.
@@ -185,7 +188,7 @@ fn submission(args: &Args) -> Result<Given, Failure> {
     let mut given = Given::default();
     given.text("name", Some(&name));
     given.text("code", Some(&code));
-    let inputs = inputs(&code, args)?;
+    let inputs = code_inputs(&code, &args.params, &args.options)?;
     if !inputs.contains_key("deck") {
         only_one(&submission::decks(&code, &sources))?;
     }
@@ -210,35 +213,6 @@ fn rest_of(args: &Args, given: &mut Given) {
     given.list("after", &args.after);
     given.list("tags", &args.tags);
     given.put("dry_run", args.dry_run.then_some(Value::Bool(true)));
-}
-
-/// The parameters of the code, with its options where it has some.
-fn inputs(code: &str, args: &Args) -> Result<Map<String, Value>, Failure> {
-    let mut inputs: Map<String, Value> = args.params.iter().cloned().collect();
-    if args.options.is_empty() {
-        return Ok(inputs);
-    }
-    let member = match code {
-        "crystal" => "options",
-        "forces" => "engine_options",
-        _ => {
-            return Err(Failure::usage(
-                format!("{code} has no --option"),
-                "its parameters are given with --param; crystalmath codes lists them",
-            ));
-        }
-    };
-    let mut options = Given::default();
-    for (path, value) in &args.options {
-        options.put_at(path, value.clone())?;
-    }
-    if inputs.insert(member.to_owned(), options.object()).is_some() {
-        return Err(Failure::usage(
-            format!("--param {member} and --option say the same"),
-            "leave one of them out",
-        ));
-    }
-    Ok(inputs)
 }
 
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
@@ -349,7 +323,7 @@ pub(super) fn dry_run(found: &DryRun) -> String {
         found
             .warnings
             .iter()
-            .map(|warning| format!("warning   {warning}")),
+            .map(|warning| format!("warning   {}", speak(warning, None))),
     );
     for file in &found.files {
         let mode = if file.executable { ", executable" } else { "" };

@@ -6,8 +6,8 @@ mod arguments;
 use crate::error::IpcError;
 use crate::wording::{command, replace_names};
 use arguments::{
-    ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, PROPERTY_ARGUMENTS,
-    STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS, WORKFLOW_ARGUMENTS,
+    ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, INPUT_ARGUMENTS,
+    PROPERTY_ARGUMENTS, STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS, WORKFLOW_ARGUMENTS,
 };
 
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
@@ -26,6 +26,8 @@ pub enum Commands {
     NewCluster,
     /// The one that writes decks.
     Decks,
+    /// The one that writes the input files of a code.
+    Inputs,
     /// Those about templates.
     Templates,
     /// The one that writes decks of properties.
@@ -46,7 +48,9 @@ impl Commands {
             }
             Self::Decks => deck_argument(&DECK_ARGUMENTS, field),
             Self::Properties => deck_argument(PROPERTY_ARGUMENTS, field),
+            Self::Inputs => input_argument(field),
             Self::Templates => template_argument(field),
+            Self::Workflows if field.starts_with("inputs.") => job_argument(field),
             Self::Workflows => {
                 filled_by(WORKFLOW_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
@@ -70,6 +74,9 @@ fn job_argument(field: &str) -> Option<String> {
         }
     }
     let field = field.strip_prefix("changes.").unwrap_or(field);
+    if let Some(element) = field.strip_prefix("inputs.pseudos.") {
+        return Some(format!("--option pseudos.{element}"));
+    }
     if let Some(parameter) = field.strip_prefix("inputs.") {
         let name = parameter.split('.').next().unwrap_or(parameter);
         return Some(format!("--param {name}"));
@@ -110,6 +117,17 @@ fn deck_argument(arguments: &[(&str, &'static str)], field: &str) -> Option<Stri
     let option = field.strip_prefix("options.")?;
     let name = option.split('.').next().unwrap_or(option);
     Some(format!("--option {name}"))
+}
+
+/// Every option has the same flag; a variable of the environment is known by its name.
+fn input_argument(field: &str) -> Option<String> {
+    if let Some(option) = field.strip_prefix("options.") {
+        return Some(format!("--option {option}"));
+    }
+    if let Some(variable) = field.strip_prefix("context.") {
+        return Some(variable.to_owned());
+    }
+    filled_by(INPUT_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
 }
 
 /// The argument for a field or what lies in it, and the rest of the path.
@@ -284,6 +302,8 @@ mod tests {
             ("after.1", Some("--after")),
             ("tags.0", Some("--tag")),
             ("context.ESPRESSO_PSEUDO", Some("ESPRESSO_PSEUDO")),
+            ("inputs.pseudos.Si", Some("--option pseudos.Si")),
+            ("inputs.ecutwfc_ry", Some("--param ecutwfc_ry")),
             ("client_token", None),
             ("", None),
         ] {
@@ -323,6 +343,22 @@ mod tests {
             ),
         ] {
             assert_eq!(speak_of(Commands::Engines, text, None), expected);
+        }
+    }
+
+    #[test]
+    fn options_of_input_files_have_one_flag() {
+        for (field, expected) in [
+            ("options.pseudos.Si", Some("--option pseudos.Si")),
+            ("options", Some("--option")),
+            ("context.ESPRESSO_PSEUDO", Some("ESPRESSO_PSEUDO")),
+            ("structure.path", Some("STRUCTURE")),
+            ("code", Some("--code")),
+            ("task", Some("--task")),
+            ("taskless", None),
+        ] {
+            let found = Commands::Inputs.argument(field);
+            assert_eq!(found.as_deref(), expected, "{field}");
         }
     }
 

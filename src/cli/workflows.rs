@@ -2,8 +2,10 @@
 
 mod available;
 mod create;
+mod export;
 mod kinds;
 mod list;
+mod plot;
 mod show;
 mod wait;
 
@@ -34,8 +36,22 @@ pub enum Command {
     Relax(Box<kinds::relax::RelaxArgs>),
     /// Compute an equation of state: equilibrium volume, bulk modulus and its derivative
     Eos(Box<kinds::eos::EosArgs>),
+    /// Find how fine a cutoff, a mesh of k points, a smearing or a supercell must be
+    Convergence(Box<kinds::convergence::ConvergenceArgs>),
+    /// Move atoms in time, and average temperature, energy and pressure after the start
+    Md(Box<kinds::md::MdArgs>),
+    /// Compute phonons: bands, density of states, thermodynamic functions
+    Phonon(Box<kinds::phonon::PhononArgs>),
+    /// Compute elastic constants, Born stability and the moduli of a polycrystal
+    Elastic(Box<kinds::elastic::ElasticArgs>),
+    /// Compute bands along the path of the lattice, the gap, and the density of states
+    Bands(Box<kinds::bands::BandsArgs>),
     /// Tell everything about one workflow: its steps, and its results when it is done
     Show(OneArgs),
+    /// Draw a plot of the results in the terminal, or as a picture
+    Plot(plot::Args),
+    /// Give the results as files for other programs: JSON, CSV, phonopy, pymatgen
+    Export(export::Args),
     /// End a workflow, with the jobs of it that run
     Cancel(OneArgs),
     /// Go on with a workflow that waits or was cancelled; what it has computed is kept
@@ -85,7 +101,14 @@ fn dispatch(session: &Session, args: &Args) -> Outcome {
         Some(Command::Available) => available::run(session),
         Some(Command::Relax(args)) => kinds::relax::start(session, args),
         Some(Command::Eos(args)) => kinds::eos::start(session, args),
+        Some(Command::Convergence(args)) => kinds::convergence::start(session, args),
+        Some(Command::Md(args)) => kinds::md::start(session, args),
+        Some(Command::Phonon(args)) => kinds::phonon::start(session, args),
+        Some(Command::Elastic(args)) => kinds::elastic::start(session, args),
+        Some(Command::Bands(args)) => kinds::bands::start(session, args),
         Some(Command::Show(args)) => show::run(session, args.id),
+        Some(Command::Plot(args)) => plot::run(session, args),
+        Some(Command::Export(args)) => export::run(session, args),
         Some(Command::Cancel(args)) => {
             let said = |state: &str| match state {
                 "RUNNING" => "is being cancelled".to_owned(),

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "6e57535c889ceb2bcfd40632768c3a773ecb69500235d3d55b66c71c706bbb09";
+pub const SCHEMA_SHA256: &str = "8f921c600d88ca951ab78b79d1a6722c322690f7e25ed263a55b0615d3c4d42a";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -506,10 +506,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "materials.generate_inputs",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Write the input files of a code for a structure; nothing is stored and nothing runs.",
     ),
     MethodInfo::new(
         "materials.get",
@@ -675,24 +675,24 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_bands",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute bands and density of states. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_convergence",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Find how fine a parameter must be: one calculation for each of its values.",
     ),
     MethodInfo::new(
         "workflows.create_elastic",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute elastic constants. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_eos",
@@ -703,17 +703,17 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.create_md",
-        30.0,
+        60.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Move atoms in time, and average after the start. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_phonon",
-        30.0,
+        120.0,
         false,
-        true,
-        "Part of the contract; not built yet.",
+        false,
+        "Compute phonons: bands, density of states, thermodynamic functions. It runs at once.",
     ),
     MethodInfo::new(
         "workflows.create_relax",
@@ -721,6 +721,13 @@ pub const METHODS: &[MethodInfo] = &[
         false,
         false,
         "Relax atoms and cell, and compare the symmetry before and after. It runs at once.",
+    ),
+    MethodInfo::new(
+        "workflows.export",
+        60.0,
+        true,
+        false,
+        "Make files of the results: JSON, CSV, and what phonopy and pymatgen read.",
     ),
     MethodInfo::new(
         "workflows.get",
@@ -752,10 +759,10 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     MethodInfo::new(
         "workflows.plot",
-        30.0,
-        false,
+        60.0,
         true,
-        "Part of the contract; not built yet.",
+        false,
+        "Draw a plot of the results: a picture, or text for a terminal.",
     ),
     MethodInfo::new(
         "workflows.resume",
@@ -960,6 +967,29 @@ words! {
 }
 
 words! {
+    /// Words of `parameter` of [`ConvergenceOptions`].
+    ConvergenceOptionsParameter {
+        Cutoff = "cutoff",
+        KSpacing = "k_spacing",
+        Degauss = "degauss",
+        Supercell = "supercell",
+        Shrink = "shrink",
+        Tolinteg = "tolinteg",
+        Basis = "basis",
+    }
+}
+
+words! {
+    /// Words of `quantity` of [`ConvergenceOptions`].
+    ConvergenceOptionsQuantity {
+        Energy = "energy",
+        Force = "force",
+        Stress = "stress",
+        Gap = "gap",
+    }
+}
+
+words! {
     /// Words of `cell` of [`ConvertParams`].
     ConvertParamsCell {
         AsGiven = "as_given",
@@ -1070,6 +1100,15 @@ words! {
 }
 
 words! {
+    /// Words of `optimizer` of [`ElasticOptions`].
+    ElasticOptionsOptimizer {
+        Lbfgs = "LBFGS",
+        Bfgs = "BFGS",
+        Fire = "FIRE",
+    }
+}
+
+words! {
     /// Words of `verdict` of [`EngineCheck`].
     EngineCheckVerdict {
         Passed = "passed",
@@ -1116,6 +1155,16 @@ words! {
 }
 
 words! {
+    /// Words of `format` of [`ExportWorkflowParams`].
+    ExportFormat {
+        Json = "json",
+        Csv = "csv",
+        Phonopy = "phonopy",
+        Pymatgen = "pymatgen",
+    }
+}
+
+words! {
     /// Words of `section` of [`ExtraRecords`].
     ExtraRecordsSection {
         Geometry = "geometry",
@@ -1153,6 +1202,15 @@ words! {
         Xxlgrid = "XXLGRID",
         Xxxlgrid = "XXXLGRID",
         Hugegrid = "HUGEGRID",
+    }
+}
+
+words! {
+    /// Words of `format` of [`WorkflowPlot`].
+    ImageFormat {
+        Png = "png",
+        Svg = "svg",
+        Text = "text",
     }
 }
 
@@ -1223,6 +1281,23 @@ words! {
 }
 
 words! {
+    /// Words of `cell` of [`MdOptions`].
+    MdOptionsCell {
+        Isotropic = "isotropic",
+        Full = "full",
+    }
+}
+
+words! {
+    /// Words of `ensemble` of [`MdOptions`].
+    MdOptionsEnsemble {
+        Nve = "nve",
+        Nvt = "nvt",
+        Npt = "npt",
+    }
+}
+
+words! {
     /// Words of `type` of [`OptGeom`].
     OptGeomType {
         Atomonly = "ATOMONLY",
@@ -1239,6 +1314,15 @@ words! {
     Origin {
         Shipped = "shipped",
         User = "user",
+    }
+}
+
+words! {
+    /// Words of `optimizer` of [`PhononOptions`].
+    PhononOptionsOptimizer {
+        Lbfgs = "LBFGS",
+        Bfgs = "BFGS",
+        Fire = "FIRE",
     }
 }
 
@@ -1487,6 +1571,14 @@ words! {
 }
 
 words! {
+    /// Words of `encoding` of [`WorkflowPlot`].
+    WorkflowPlotEncoding {
+        Text = "text",
+        Base64 = "base64",
+    }
+}
+
+words! {
     /// Words of `state` of [`ListWorkflowsParams`].
     WorkflowState {
         Running = "RUNNING",
@@ -1669,6 +1761,53 @@ pub struct BandStructure {
     /// Unit of `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iss: Option<i64>,
+}
+
+/// Options of bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BandsOptions {
+    /// Relax atoms and cell first; else they are taken as given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Largest distance of neighbouring points of the path, with the factor 2π, 1/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacing_inv_angstrom: Option<f64>,
+    /// Compute a dense mesh too: the density of states, and edges beside the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dos: Option<bool>,
+    /// How much denser that mesh is than the one of the SCF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh_factor: Option<i64>,
+    /// Number of bands; those that the electrons fill and some more if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_bands: Option<i64>,
+    /// Of the relaxation: largest force that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Of the relaxation: largest stress that may be left, GPa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before the relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+}
+
+/// Born charges and the dielectric tensor: the text of a file BORN, or the tensors.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BornIn {
+    /// The content of phonopy's file BORN: the atoms that symmetry does not make of others, in the
+    /// order of the structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Instead: the electronic dielectric tensor, 3 × 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dielectric: Option<Vec<Vec<f64>>>,
+    /// With it: the Born charges of every atom of the structure, in its order, each 3 × 3; rows
+    /// belong to the field, columns to the displacement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charges_e: Option<Vec<Vec<Vec<f64>>>>,
 }
 
 /// Something that is not started again for a while, as it has crashed too often.
@@ -2100,6 +2239,26 @@ pub struct ContinueResult {
     pub repeated: bool,
 }
 
+/// Options of a convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConvergenceOptions {
+    /// What is varied: `cutoff` of the plane waves (Ry), `k_spacing` (largest distance of k points,
+    /// with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry), `supercell` (how often the
+    /// cell is repeated along each vector); of CRYSTAL `shrink` (IS), `tolinteg` (five whole
+    /// numbers) and `basis` (names of its library).
+    pub parameter: ConvergenceOptionsParameter,
+    /// Numbers in any order; what is no number, like `7 7 7 7 14`, from coarse to fine.
+    pub values: Vec<Value>,
+    /// What shall be converged: energy per atom, forces on atoms, stress, or band gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<ConvergenceOptionsQuantity>,
+    /// How near to the finest value is near enough; 0.001 eV per atom, 0.01 eV/Å, 0.1 GPa and 0.02
+    /// eV if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+}
+
 /// A structure and the format it is wanted in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2151,6 +2310,49 @@ pub struct ConvertSymmetry {
     pub symprec_angstrom: f64,
     /// How far idealising moved the atom that moved most, Å.
     pub max_displacement_angstrom: f64,
+}
+
+/// Bands and density of states.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateBandsParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<BandsOptions>,
 }
 
 /// Params of `clusters.create`.
@@ -2220,6 +2422,91 @@ pub struct CreateClusterParams {
     pub codes: Option<BTreeMap<String, String>>,
 }
 
+/// A convergence series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateConvergenceParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    pub options: ConvergenceOptions,
+}
+
+/// Elastic constants.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateElasticParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<ElasticOptions>,
+}
+
 /// An equation of state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2261,6 +2548,92 @@ pub struct CreateEosParams {
     /// Options of the kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<EosOptions>,
+}
+
+/// A molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateMdParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<MdOptions>,
+}
+
+/// Phonons.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreatePhononParams {
+    /// The structure to start from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureIn>,
+    /// Instead: start from the final structure of this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    /// Force engine that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Instead: code that computes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The engine's model; its default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of each of its jobs, as in `jobs.submit`: what the code takes and the workflow does not set
+    /// itself, like cutoffs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Map<String, Value>>,
+    /// Where its jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// For people; made up if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processes, threads and time of each of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesParams>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+    /// The same token returns the same workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// Options of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<PhononOptions>,
 }
 
 /// A relaxation.
@@ -2306,7 +2679,7 @@ pub struct CreateRelaxParams {
     pub options: Option<RelaxOptions>,
 }
 
-/// Result of `workflows.create_eos`.
+/// Result of `workflows.create_bands`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateResult {
@@ -2607,6 +2980,33 @@ pub struct ElastCon {
     pub numderiv: Option<i64>,
 }
 
+/// Options of elastic constants.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ElasticOptions {
+    /// Relax atoms and cell first. Without it the structure must be relaxed already: forces above
+    /// 0.0001 eV/Å or a stress above 0.1 GPa are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Sizes of the strains, each applied with both signs: 0.01 is 1 %. Shear counts double, as in
+    /// Voigt's notation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Vec<f64>>,
+    /// Largest force on an atom that may be left, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Largest component of the stress that the first relaxation may leave, GPa; the strained cells
+    /// keep theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before a relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// How steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimizer: Option<ElasticOptionsOptimizer>,
+}
+
 /// An engine can now be used, or no longer, or another declaration of it was found.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2858,6 +3258,10 @@ pub struct EosOptions {
     /// length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
+    /// Relax atoms and cell first. Without it the volumes lie around that of the structure as it is
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
     /// Largest force on an atom that may be left, eV/Å.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fmax_ev_per_a: Option<f64>,
@@ -2937,6 +3341,35 @@ pub struct EventsNotify {
     pub seq: i64,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+/// Files, for the client to write where it is told.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportResult {
+    /// The files.
+    pub files: Vec<ExportedFile>,
+}
+
+/// Which workflow, and for which program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportWorkflowParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// json: the results document; csv: its numbers as tables; phonopy and pymatgen: files that
+    /// these programs read, where the kind has them.
+    pub format: ExportFormat,
+}
+
+/// Member `files` of [`ExportResult`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportedFile {
+    /// Its name, without a folder.
+    pub path: String,
+    /// Its text.
+    pub content: String,
 }
 
 /// Raw records: a keyword, and its data on the lines behind.
@@ -3203,6 +3636,35 @@ pub struct GenerateD3Params {
     pub options: D3Options,
 }
 
+/// A structure, and what a code shall compute of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsParams {
+    /// Which code reads the files: espresso or vasp.
+    pub code: String,
+    /// The structure.
+    pub structure: StructureIn,
+    /// What it shall do; scf, or what is most like it, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How: the parameters that `codes.list` has for jobs with a structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, Value>>,
+    /// Variables of the client's environment that codes read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
+}
+
+/// Input files of a code.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateInputsResult {
+    /// The files; the main one first.
+    pub files: Vec<DryRunFile>,
+    /// What they hold.
+    pub report: InputsReport,
+}
+
 /// Which structure.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -3373,6 +3835,38 @@ pub struct InFlight {
     pub connection: i64,
     /// Seconds since it came in.
     pub age_s: f64,
+}
+
+/// What the files hold, and why.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputsReport {
+    /// The code.
+    pub code: String,
+    /// The task.
+    pub task: String,
+    /// Reduced formula in Hill order.
+    pub formula: String,
+    /// Atoms in the cell.
+    pub n_atoms: i64,
+    /// Along which vectors matter repeats; empty space lies along the others.
+    pub repeats: Vec<bool>,
+    /// Number and symbol; none of a molecule.
+    pub space_group: Option<Map<String, Value>>,
+    /// Tolerance of the symmetry search.
+    pub symprec_angstrom: f64,
+    /// Sizes of the mesh.
+    pub k_mesh: Option<Vec<i64>>,
+    /// 1 where it lies half a step beside Γ.
+    pub k_shift: Option<Vec<i64>>,
+    /// Why these points.
+    pub k_points_from: String,
+    /// Cutoffs and what else was settled: `value`, and why it is so, `from`.
+    pub settings: Map<String, Value>,
+    /// One per element.
+    pub pseudopotentials: Vec<PseudopotentialUsed>,
+    /// What a referee would ask about.
+    pub warnings: Vec<String>,
 }
 
 /// A structure, and with which tolerance its symmetry is looked for.
@@ -3702,7 +4196,7 @@ pub struct JobSummary {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KindInfo {
-    /// relax, eos …
+    /// relax, eos, phonon …
     pub kind: String,
     /// For people.
     pub title: String,
@@ -4053,6 +4547,46 @@ pub struct MaterialStored {
     pub created_at: String,
 }
 
+/// Options of a molecular dynamics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MdOptions {
+    /// What is kept: energy (nve, velocity Verlet), temperature (nvt, Langevin), or temperature and
+    /// pressure (npt, Langevin with a moving cell; crystals only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<MdOptionsEnsemble>,
+    /// Steps in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<i64>,
+    /// Length of a step, fs; 0.5 with hydrogen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestep_fs: Option<f64>,
+    /// Temperature of the first velocities and of the thermostat, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_k: Option<f64>,
+    /// How slowly the thermostat acts, fs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thermostat_fs: Option<f64>,
+    /// Pressure to keep, GPa (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure_gpa: Option<f64>,
+    /// Period of the cell's motion, fs (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barostat_fs: Option<f64>,
+    /// What the cell may do: change its volume, or freely (npt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<MdOptionsCell>,
+    /// Of the random numbers; the same gives the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+    /// Steps from one frame to the next; averages are over frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_every: Option<i64>,
+    /// The cell is repeated until an atom is so far from its images, Å; 0: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_angstrom: Option<f64>,
+}
+
 /// Member `latencies` of [`StatusResult`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4179,6 +4713,52 @@ pub struct PhononDispersion {
     pub bands: Option<PhononBands>,
 }
 
+/// Options of phonons.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhononOptions {
+    /// Relax atoms and cell first. Without it the structure must be relaxed already: forces above
+    /// 0.001 eV/Å are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relax: Option<bool>,
+    /// Repetitions of the cell along its vectors; chosen by the edge if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supercell: Option<Vec<i64>>,
+    /// Least distance of an atom from its image, Å: 12 if absent, 15 with a code of density
+    /// functional theory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_angstrom: Option<f64>,
+    /// How far an atom is moved, Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance_angstrom: Option<f64>,
+    /// Points along each reciprocal vector, for the density of states and the thermodynamic
+    /// functions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<i64>,
+    /// Highest temperature of the thermodynamic functions, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_max_k: Option<f64>,
+    /// Step of the temperatures, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_step_k: Option<f64>,
+    /// Born charges and the dielectric tensor of a polar crystal, in the axes of the structure:
+    /// they split LO from TO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub born: Option<BornIn>,
+    /// Largest force on an atom that the relaxation may leave, eV/Å.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fmax_ev_per_a: Option<f64>,
+    /// Largest component of the stress that the relaxation may leave, GPa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smax_gpa: Option<f64>,
+    /// Steps before the relaxation gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// How steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimizer: Option<PhononOptionsOptimizer>,
+}
+
 /// Result of `system.ping`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -4187,6 +4767,29 @@ pub struct PingResult {
     pub pong: bool,
     /// The daemon's clock.
     pub time: String,
+}
+
+/// Which plot, and as what.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlotParams {
+    /// Number of the workflow.
+    pub id: i64,
+    /// Name of the plot in the results; the first one if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// png or svg for a picture, text for a terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<ImageFormat>,
+    /// Width of a text, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<i64>,
+    /// Height of a text, in lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// Draw a text with ASCII characters instead of braille dots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ascii: Option<bool>,
 }
 
 /// Member `problems` of [`ClusterReport`].
@@ -4290,6 +4893,26 @@ pub struct ProviderRow {
 pub struct ProvidersMeta {
     /// Number of providers.
     pub total: i64,
+}
+
+/// What stands for the core of an element.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PseudopotentialUsed {
+    /// Chemical symbol.
+    pub element: String,
+    /// Name of the file.
+    pub file: String,
+    /// NC, US or PAW.
+    pub kind: Option<String>,
+    /// Density functional it is made for.
+    pub functional: Option<String>,
+    /// Electrons outside the core.
+    pub z_valence: Option<f64>,
+    /// Of the file.
+    pub sha256: Option<String>,
+    /// Of the file, as the program prints it.
+    pub md5: Option<String>,
 }
 
 /// How the query was understood.
@@ -4482,7 +5105,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }
@@ -5869,7 +6492,7 @@ pub struct Workflow {
     pub id: i64,
     /// Unique id, 32 hexadecimal digits.
     pub uuid: String,
-    /// relax, eos …
+    /// relax, eos, phonon …
     pub kind: String,
     /// The user's name for it.
     pub name: String,
@@ -5930,6 +6553,24 @@ pub struct WorkflowIdParams {
     pub id: i64,
 }
 
+/// A plot that was drawn from the results.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowPlot {
+    /// Name of the plot.
+    pub kind: String,
+    /// For people.
+    pub title: String,
+    /// What it is.
+    pub format: ImageFormat,
+    /// How `content` is to be read.
+    pub encoding: WorkflowPlotEncoding,
+    /// The file.
+    pub content: String,
+    /// Names of all plots of these results.
+    pub plots: Vec<String>,
+}
+
 /// Result of `workflows.cancel`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -5946,7 +6587,7 @@ pub struct WorkflowSummary {
     pub id: i64,
     /// Unique id, 32 hexadecimal digits.
     pub uuid: String,
-    /// relax, eos …
+    /// relax, eos, phonon …
     pub kind: String,
     /// The user's name for it.
     pub name: String,
@@ -6396,6 +7037,16 @@ pub mod calls {
         type Reply = Reply<D3Result>;
     }
 
+    /// `materials.generate_inputs`: Write the input files of a code for a structure; nothing is
+    /// stored and nothing runs.
+    pub enum MaterialsGenerateInputs {}
+
+    impl Call for MaterialsGenerateInputs {
+        const METHOD: &'static str = "materials.generate_inputs";
+        type Params = GenerateInputsParams;
+        type Reply = Reply<GenerateInputsResult>;
+    }
+
     /// `materials.get`: One structure of a provider with its atoms; kept here, it needs no network
     /// again.
     pub enum MaterialsGet {}
@@ -6620,12 +7271,59 @@ pub mod calls {
         type Reply = Reply<WorkflowResult>;
     }
 
+    /// `workflows.create_bands`: Compute bands and density of states. It runs at once.
+    pub enum WorkflowsCreateBands {}
+
+    impl Call for WorkflowsCreateBands {
+        const METHOD: &'static str = "workflows.create_bands";
+        type Params = CreateBandsParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_convergence`: Find how fine a parameter must be: one calculation for each
+    /// of its values.
+    pub enum WorkflowsCreateConvergence {}
+
+    impl Call for WorkflowsCreateConvergence {
+        const METHOD: &'static str = "workflows.create_convergence";
+        type Params = CreateConvergenceParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_elastic`: Compute elastic constants. It runs at once.
+    pub enum WorkflowsCreateElastic {}
+
+    impl Call for WorkflowsCreateElastic {
+        const METHOD: &'static str = "workflows.create_elastic";
+        type Params = CreateElasticParams;
+        type Reply = Reply<CreateResult>;
+    }
+
     /// `workflows.create_eos`: Compute an equation of state. It runs at once.
     pub enum WorkflowsCreateEos {}
 
     impl Call for WorkflowsCreateEos {
         const METHOD: &'static str = "workflows.create_eos";
         type Params = CreateEosParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_md`: Move atoms in time, and average after the start. It runs at once.
+    pub enum WorkflowsCreateMd {}
+
+    impl Call for WorkflowsCreateMd {
+        const METHOD: &'static str = "workflows.create_md";
+        type Params = CreateMdParams;
+        type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.create_phonon`: Compute phonons: bands, density of states, thermodynamic
+    /// functions. It runs at once.
+    pub enum WorkflowsCreatePhonon {}
+
+    impl Call for WorkflowsCreatePhonon {
+        const METHOD: &'static str = "workflows.create_phonon";
+        type Params = CreatePhononParams;
         type Reply = Reply<CreateResult>;
     }
 
@@ -6637,6 +7335,16 @@ pub mod calls {
         const METHOD: &'static str = "workflows.create_relax";
         type Params = CreateRelaxParams;
         type Reply = Reply<CreateResult>;
+    }
+
+    /// `workflows.export`: Make files of the results: JSON, CSV, and what phonopy and pymatgen
+    /// read.
+    pub enum WorkflowsExport {}
+
+    impl Call for WorkflowsExport {
+        const METHOD: &'static str = "workflows.export";
+        type Params = ExportWorkflowParams;
+        type Reply = Reply<ExportResult>;
     }
 
     /// `workflows.get`: Tell everything about one workflow: its steps, and its results when it is
@@ -6656,6 +7364,15 @@ pub mod calls {
         const METHOD: &'static str = "workflows.list";
         type Params = ListWorkflowsParams;
         type Reply = Page<WorkflowSummary, WorkflowsMeta>;
+    }
+
+    /// `workflows.plot`: Draw a plot of the results: a picture, or text for a terminal.
+    pub enum WorkflowsPlot {}
+
+    impl Call for WorkflowsPlot {
+        const METHOD: &'static str = "workflows.plot";
+        type Params = PlotParams;
+        type Reply = Reply<WorkflowPlot>;
     }
 
     /// `workflows.resume`: Go on with a workflow that waits or was cancelled: every step that can
@@ -6730,6 +7447,7 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::MaterialsConvert>();
     visitor.visit::<calls::MaterialsGenerateD12>();
     visitor.visit::<calls::MaterialsGenerateD3>();
+    visitor.visit::<calls::MaterialsGenerateInputs>();
     visitor.visit::<calls::MaterialsGet>();
     visitor.visit::<calls::MaterialsImport>();
     visitor.visit::<calls::MaterialsInspect>();
@@ -6754,10 +7472,17 @@ pub fn every_call(visitor: &mut impl CallVisitor) {
     visitor.visit::<calls::TemplatesSave>();
     visitor.visit::<calls::WorkflowsAvailable>();
     visitor.visit::<calls::WorkflowsCancel>();
+    visitor.visit::<calls::WorkflowsCreateBands>();
+    visitor.visit::<calls::WorkflowsCreateConvergence>();
+    visitor.visit::<calls::WorkflowsCreateElastic>();
     visitor.visit::<calls::WorkflowsCreateEos>();
+    visitor.visit::<calls::WorkflowsCreateMd>();
+    visitor.visit::<calls::WorkflowsCreatePhonon>();
     visitor.visit::<calls::WorkflowsCreateRelax>();
+    visitor.visit::<calls::WorkflowsExport>();
     visitor.visit::<calls::WorkflowsGet>();
     visitor.visit::<calls::WorkflowsList>();
+    visitor.visit::<calls::WorkflowsPlot>();
     visitor.visit::<calls::WorkflowsResume>();
     visitor.visit::<calls::WorkflowsRetry>();
 }

@@ -127,7 +127,7 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 fn write(path: &Path, text: &str, replace: bool) -> Result<(), Unwritten> {
-    files::write_text(path, text, replace).map_err(|error| match error.kind() {
+    files::write(path, text, replace).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Unwritten::Exists,
         _ => Unwritten::Failed(format!("{}: {error}", path.display())),
     })

@@ -18,6 +18,7 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 
 use super::input::Input;
 use crate::app::{Model, view};
+use crate::base64;
 
 const SYNC_BEGIN: &[u8] = b"\x1b[?2026h";
 const SYNC_END: &[u8] = b"\x1b[?2026l";
@@ -96,7 +97,7 @@ impl Screen {
     pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
         let bytes = text.as_bytes();
         let kept = &bytes[..bytes.len().min(CLIPBOARD_BYTES)];
-        write!(self.out, "\x1b]52;c;{}\x07", base64(kept))?;
+        write!(self.out, "\x1b]52;c;{}\x07", base64::encode(kept))?;
         self.out.flush()
     }
 
@@ -172,41 +173,4 @@ fn restore_after_panic() {
         report(info);
         std::process::exit(101);
     }));
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for index in 0..4 {
-            if index <= chunk.len() {
-                let letter = group >> (18 - 6 * index) & 63;
-                text.push(char::from(LETTERS[letter as usize]));
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::base64;
-
-    #[test]
-    fn base64_as_in_rfc_4648() {
-        let vectors = [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foobar", "Zm9vYmFy"),
-        ];
-        for (plain, coded) in vectors {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
-    }
 }

@@ -16,6 +16,8 @@ const STRUCTURES: [&str; 11] = [
 const RESULTS: [&str; 2] = ["VASPRUN.XML", "DATA-FILE-SCHEMA.XML"];
 /// What the names of CRYSTAL's decks end with.
 const CRYSTAL_DECKS: [&str; 2] = ["d12", "d3"];
+/// What VASP calls the file of its tags, and its other inputs go with.
+pub const INCAR: &str = "INCAR";
 /// How much of a file is looked at: a deck begins with its namelists.
 const HEAD_BYTES: u64 = 64 * 1024;
 
@@ -32,6 +34,8 @@ pub enum Kind {
     Deck,
     /// A deck of CRYSTAL or of its properties, by the name that its users give it.
     CrystalDeck,
+    /// The tags of a calculation of VASP, by the name that VASP knows it by.
+    Incar,
     /// A program that can be run.
     Program,
     /// One of two things; only the user knows which.
@@ -77,6 +81,9 @@ pub fn kind_of(path: &Path) -> Kind {
     let shebang = head.starts_with(b"#!");
     if !shebang && is_crystal_deck_name(path) && is_file(path) {
         return Kind::CrystalDeck;
+    }
+    if !shebang && path.file_name().is_some_and(|name| name == INCAR) && is_file(path) {
+        return Kind::Incar;
     }
     let deck = if shebang { None } else { deck::find(&head) };
     match (deck, is_structure_name(path)) {
@@ -155,6 +162,8 @@ mod tests {
             ("silicon", DECK, 0o755, Kind::Deck),
             ("mgo.d12", "MgO\nCRYSTAL\n", 0o644, Kind::CrystalDeck),
             ("mgo.D3", "NEWK\n", 0o755, Kind::CrystalDeck),
+            ("INCAR", "ENCUT = 520\n", 0o644, Kind::Incar),
+            ("INCAR.old", "ENCUT = 520\n", 0o644, Kind::Unknown),
             ("run.d3", &*script, 0o644, Kind::Program),
             ("cu.cif", "data_Cu\n", 0o755, Kind::Structure),
             ("POSCAR_1", "", 0o644, Kind::Structure),

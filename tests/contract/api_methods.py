@@ -46,6 +46,7 @@ API_TABLE: Final[dict[str, tuple[str, ...]]] = {
         "retry",
         "play",
         "plot",
+        "export",
     ),
     "forces": (
         "engines",

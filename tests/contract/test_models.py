@@ -13,24 +13,29 @@ from crystalmath.contract.events import NOTIFICATIONS
 from crystalmath.contract.openrpc import document
 
 UNITS: Final = (
-    *("_s", "_ms", "_days", "_hours", "_per_s", "_mib", "_k", "_gpa", "_angstrom"),
+    *("_s", "_ms", "_fs", "_days", "_hours", "_per_s", "_mib", "_k", "_gpa", "_angstrom"),
     *("_angstrom3", "_degrees", "_g_per_cm3", "_hartree"),
     *("_ev", "_ev_angstrom", "_ev_per_a", "_ev_per_a3", "_mub", "_e", "_e_a"),
 )
 
 NO_UNIT: Final = {
+    "ConvergenceOptions.values": "the parameter that they are of says it",
+    "ConvergenceOptions.tolerance": "the quantity that it is of says it",
     "ProgressView.fraction": "a fraction of one",
     "InstallTask.fraction": "a fraction of one",
     "EngineCheck.value": "its unit stands beside it",
     "EngineCheck.tolerance": "its unit stands beside it",
     "Series.x": "its label and unit stand beside it",
     "Series.y": "its label and unit stand beside it",
+    "BornIn.dielectric": "relative permittivities",
     "CancelParams.id": "an id that happens to be a number",
+    "ElasticOptions.sizes": "relative changes",
     "SiteFound.fraction": "fractional coordinates",
     "D12Options.toldee": "called as the keyword of CRYSTAL: a power of ten in hartree",
     "D12Report.transformation": "acts on fractional coordinates",
     "D12Report.origin_shift": "fractional coordinates",
     "D12Report.max_displacement": "the name of the interface's page, in Å",
+    "PseudopotentialUsed.z_valence": "a number of electrons",
     "D3Report.special_points": "fractional coordinates of reciprocal space",
     "EosOptions.reach": "a relative change",
     "Eos.vmin": "a ratio of volumes",

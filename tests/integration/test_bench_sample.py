@@ -74,8 +74,12 @@ def test_a_python_without_a_shared_library_is_named(monkeypatch: pytest.MonkeyPa
         pyo3.build()
 
 
-def test_one_round_of_what_a_workflow_adds_to_its_jobs(tmp_path: Path) -> None:
+def test_one_round_of_what_a_workflow_adds_to_its_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRYSTALMATH_DATA_DIR", str(tmp_path / "no engines"))
     found, _code = figures(["workflows"], tmp_path)
+    assert "phonons with SevenNet are not measured" in capsys.readouterr().out
 
     [target] = found["targets"]
     assert target["name"] == "workflows: added per step, p50, ms"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.daemon import PRODUCTION, Daemon, wait_until
+from support.daemon import PRODUCTION, Daemon, RpcFailure, wait_until
 
 COPPER = Path(__file__).parents[2] / "examples" / "copper.cif"
 A0_ANGSTROM, B0_GPA, B0_PRIME = 3.58983, 134.23, 4.148
@@ -123,18 +123,56 @@ def test_a_relaxation_that_runs_out_of_steps_waits_and_goes_on(started: Daemon) 
     assert started.call("jobs.get", {"id": step["job"]})["inputs"]["inputs"]["max_steps"] == 2
 
 
+def test_molecular_dynamics(started: Daemon) -> None:
+    """Averages of its frames, which are drawn and exported."""
+    options = {"steps": 240, "write_every": 3, "edge_angstrom": 0.0, "seed": 3}
+    i = create(started, "md", options=options)
+    with pytest.raises(RpcFailure, match="it has no results"):
+        started.call("workflows.plot", {"id": i})
+    workflow = ended(started, i)
+    assert workflow["state"] == "COMPLETED", workflow["message"]
+    found = quantities(workflow)
+    assert found["atoms"] == 4
+    assert found["counted"] + found["discarded"] == pytest.approx(0.24)
+    assert 10 < found["temperature_mean"] < 1000
+    [row] = jobs_of(started, i)
+    series = started.call("jobs.series", {"id": row["id"]})["series"]["temperature"]
+    [curve] = workflow["results"]["plots"][0]["curves"]
+    assert curve["y"] == pytest.approx(series["y"])
+    assert len(curve["x"]) == 81
+
+    text = started.call("workflows.plot", {"id": i, "kind": "energy", "ascii": True})
+    assert (text["kind"], text["plots"]) == ("energy", ["temperature", "total_energy", "energy"])
+    assert "time / ps" in text["content"]
+    with pytest.raises(RpcFailure, match="no plot 'pressure'"):
+        started.call("workflows.plot", {"id": i, "kind": "pressure"})
+
+    def exported(form: str) -> dict[str, str]:
+        files = started.call("workflows.export", {"id": i, "format": form})["files"]
+        return {file["path"]: file["content"] for file in files}
+
+    assert "plot_temperature.csv" in exported("csv")
+    with pytest.raises(RpcFailure, match="no files for phonopy"):
+        exported("phonopy")
+
+
 def test_what_cannot_run_is_refused_with_its_field(started: Daemon) -> None:
-    def refused(**fields: Any) -> tuple[str, str | None]:
+    def refused(kind: str = "eos", **fields: Any) -> tuple[str, str | None]:
         with started.connect() as raw:
             asked = {"structure": {"path": str(COPPER)}, **fields}
-            request = {"jsonrpc": "2.0", "id": 1, "method": "workflows.create_eos"}
+            request = {"jsonrpc": "2.0", "id": 1, "method": f"workflows.create_{kind}"}
             error = raw.ask({**request, "params": asked})["error"]
         return error["message"], error["data"].get("field")
 
     assert refused(engine="nothing")[1] == "engine"
-    assert refused(code="espresso")[1] == "code"
+    assert refused(code="crystal")[1] == "code"
+    assert refused(code="espresso", options={"optimizer": "FIRE"})[1] == "options.optimizer"
     assert refused(engine="emt", options={"points": 4})[1] == "options.points"
     assert refused(engine="emt", cluster="hpc")[1] == "cluster"
+    few = {"steps": 400, "write_every": 20}
+    assert refused("md", engine="emt", options=few)[1] == "options.write_every"
+    message, field = refused("md", engine="emt", options={"pressure_gpa": 1.0})
+    assert (field, "constant pressure" in message) == ("options.pressure_gpa", True)
     molecule = {"text": "2\n\nH 0 0 0\nH 0 0 0.74\n", "format": "xyz"}
     message, field = refused(engine="emt", structure=molecule)
     assert (field, "three directions" in message) == ("structure", True)
@@ -145,8 +183,28 @@ def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
     assert kinds["eos"]["usable"]
     assert {"name": "emt", "usable": True, "reason": None} in kinds["eos"]["engines"]
     assert "points" in kinds["eos"]["options"]["properties"]
-    assert all(not one["usable"] and one["reason"] for one in kinds["eos"]["codes"])
-    assert (kinds["phonon"]["usable"], kinds["phonon"]["reason"]) == (False, "it is not built yet")
+    codes = {one["name"]: one for one in kinds["eos"]["codes"]}
+    assert not codes["crystal"]["usable"]
+    assert "force engines" in codes["crystal"]["reason"]
+    assert "espresso" in codes
+    assert (kinds["aiida"]["usable"], kinds["aiida"]["reason"]) == (False, "it is not built yet")
+
+
+def test_convergence_with_the_supercell(started: Daemon) -> None:
+    """An engine of pair potentials needs no supercell: every one gives the same energy per atom."""
+    options = {"parameter": "supercell", "values": [1, 2, 3]}
+    workflow = ended(started, create(started, "convergence", options=options))
+    assert workflow["state"] == "COMPLETED", workflow["message"]
+    assert quantities(workflow)["converged"] == 1.0
+    assert [step["name"] for step in workflow["graph"]][-1] == "choice"
+    [flag] = workflow["results"]["flags"]
+    assert flag["code"] == "nothing_to_see"
+    with started.connect() as raw:
+        asked = {"structure": {"path": str(COPPER)}, "engine": "emt"}
+        asked["options"] = {"parameter": "cutoff", "values": [10, 20, 30]}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "workflows.create_convergence"}
+        error = raw.ask({**request, "params": asked})["error"]
+    assert (error["data"]["field"], "emt" in error["message"]) == ("options.parameter", True)
 
 
 def test_cancel_ends_the_jobs_and_resume_keeps_what_is_done(started: Daemon) -> None:

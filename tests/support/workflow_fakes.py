@@ -195,7 +195,7 @@ class WorkflowBench:
     root: Path
     template: Path
     now: float = 1000.0
-    kind: Sum = field(default_factory=Sum)
+    kind: Any = field(default_factory=Sum)
     computed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -216,7 +216,7 @@ class WorkflowBench:
             store or self.store,
             self.jobs,
             compute or self._compute,
-            {"sum": self.kind},
+            {self.kind.kind: self.kind},
             lambda: self.now,
             "test",
             retry_after_s=(30.0,),

@@ -13,15 +13,8 @@ _EXTENSIONS = "Extensions come after the isolated force engines."
 
 PLANNED: Final[dict[str, str]] = {
     "jobs.export": "Use `jobs.list` and `jobs.get` meanwhile.",
-    "materials.generate_inputs": "VASP and Quantum ESPRESSO inputs come with the workflows.",
-    "workflows.create_convergence": _WORKFLOWS,
-    "workflows.create_bands": _WORKFLOWS,
-    "workflows.create_phonon": _WORKFLOWS,
-    "workflows.create_elastic": _WORKFLOWS,
-    "workflows.create_md": _WORKFLOWS,
     "workflows.launch_aiida": "AiiDA comes as an isolated extension.",
     "workflows.play": "It is for workflows of AiiDA, which comes as an isolated extension.",
-    "workflows.plot": "The numbers of each plot are in `results` of `workflows.get`.",
     "extensions.list": _EXTENSIONS,
     "extensions.load": _EXTENSIONS,
     "extensions.call": _EXTENSIONS,

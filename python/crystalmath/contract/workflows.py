@@ -16,7 +16,12 @@ from crystalmath.contract.jobs import (
 )
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Model, Params, Timestamp
+from crystalmath.contract.workflow_options.bands import BandsOptions
+from crystalmath.contract.workflow_options.convergence import ConvergenceOptions
+from crystalmath.contract.workflow_options.elastic import ElasticOptions
 from crystalmath.contract.workflow_options.eos import EosOptions
+from crystalmath.contract.workflow_options.md import MdOptions
+from crystalmath.contract.workflow_options.phonon import PhononOptions
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.domain.workflow_states import StepState, WorkflowState
 
@@ -80,6 +85,40 @@ class CreateEosParams(CreateParams):
     options: EosOptions = Field(default_factory=EosOptions, description="Options of the kind.")
 
 
+class CreateBandsParams(CreateParams):
+    """Bands and density of states."""
+
+    options: BandsOptions = Field(default_factory=BandsOptions, description="Options of the kind.")
+
+
+class CreateConvergenceParams(CreateParams):
+    """A convergence series."""
+
+    options: ConvergenceOptions = Field(description="Options of the kind.")
+
+
+class CreateMdParams(CreateParams):
+    """A molecular dynamics."""
+
+    options: MdOptions = Field(default_factory=MdOptions, description="Options of the kind.")
+
+
+class CreatePhononParams(CreateParams):
+    """Phonons."""
+
+    options: PhononOptions = Field(
+        default_factory=PhononOptions, description="Options of the kind."
+    )
+
+
+class CreateElasticParams(CreateParams):
+    """Elastic constants."""
+
+    options: ElasticOptions = Field(
+        default_factory=ElasticOptions, description="Options of the kind."
+    )
+
+
 class StepCounts(Model):
     """How many steps there are; more may be added while it runs."""
 
@@ -94,7 +133,7 @@ class WorkflowSummary(Model):
 
     id: int = Field(description="Number of the workflow.")
     uuid: str = Field(description="Unique id, 32 hexadecimal digits.")
-    kind: str = Field(description="relax, eos …")
+    kind: str = Field(description="relax, eos, phonon …")
     name: str = Field(description="The user's name for it.")
     state: WorkflowState = Field(description="RUNNING, WAITING, COMPLETED, FAILED or CANCELLED.")
     message: str | None = Field(default=None, description="Why it waits, or how it ended.")
@@ -209,7 +248,7 @@ class EngineUse(Model):
 class KindInfo(Model):
     """One kind of workflow."""
 
-    kind: str = Field(description="relax, eos …")
+    kind: str = Field(description="relax, eos, phonon …")
     title: str = Field(description="For people.")
     summary: str = Field(description="What it gives.")
     method: str = Field(description="The method that starts one.")

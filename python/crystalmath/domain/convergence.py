@@ -37,12 +37,15 @@ class Point:
         Points of different series are never compared: ``odd`` and ``even`` meshes, Γ alone.
     failure
         Why there are no values.
+    number
+        The parameter as a number, where it is one.
     """
 
     setting: str
     values: tuple[float, ...] | None
     series: str = ""
     failure: str | None = None
+    number: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,10 +79,15 @@ _NAMES: Final = tuple(one.name for one in fields(Observation))
 _SAID: Final = operator.attrgetter(*(name for name in _NAMES if name not in ("seen_at", "poll")))
 
 
+def said(seen: Observation) -> tuple[Any, ...]:
+    """Everything but its time."""
+    told: tuple[Any, ...] = _SAID(seen)
+    return told
+
+
 def is_same(one: Observation, other: Observation) -> bool:
     """Whether two observations differ in their time alone."""
-    same: bool = _SAID(one) == _SAID(other)
-    return same
+    return said(one) == said(other)
 
 
 def filled(seen: Observation) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final
 
 from crystalmath.domain.budget import TokenBucket
-from crystalmath.domain.evidence import Observation, is_same
+from crystalmath.domain.evidence import Observation
 from crystalmath.domain.polling import interval_s
 from crystalmath.domain.states import JobState
 from crystalmath.services.arrays.look import change_of_array, tasks_in_poll
@@ -83,7 +83,7 @@ class Polls:
         self._poll_at = 0.0
         self._quiet_since = 0.0
         self._history_at = _NEVER
-        self._calm: dict[int, tuple[int, Observation]] = {}
+        self._calm: dict[int, tuple[int, Hashable]] = {}
         self._history_trouble: str | None = None
         self.last_poll: QueuePoll | None = None
         self.last_good: QueuePoll | None = None
@@ -186,11 +186,12 @@ class Polls:
         """
         news, calm = [], {}
         for job_id, (rev, ident) in tracked.items():
-            seen = None if ident is None else poll.seen.get(ident)
-            before = self._calm.get(job_id)
-            if seen and before and before[0] == rev and is_same(before[1], seen):
-                calm[job_id] = (rev, seen)
-            elif ident is not None:
+            if ident is None:
+                continue
+            now = (rev, poll.words.get(ident))
+            if self._calm.get(job_id) == now:
+                calm[job_id] = now
+            else:
                 news.append(job_id)
         self._calm = calm
         return news
@@ -242,8 +243,13 @@ class Polls:
             if change is not None:
                 changes.append(change)
             elif job_id not in arrays and _is_calm(new[job_id]):
-                self._calm[job_id] = (row["rev"], new[job_id][0])
+                self._note_calm(row, remote, poll)
         return changes
+
+    def _note_calm(self, row: Row, remote: RemoteJob, poll: QueuePoll) -> None:
+        said = poll.words.get(int(remote.scheduler_id or 0))
+        if said is not None:
+            self._calm[row["id"]] = (row["rev"], said)
 
     def _details(
         self,

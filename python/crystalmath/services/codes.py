@@ -34,12 +34,15 @@ class Linter:
     ----------
     endings
         Of the files that are its inputs.
+    names
+        Whole names of such files, for a code whose inputs have fixed names.
     function
         What a worker process runs, with ``path`` and ``text``; it returns findings.
     """
 
     endings: tuple[str, ...]
     function: str
+    names: tuple[str, ...] = ()
 
 
 class CodesService:
@@ -110,7 +113,9 @@ class CodesService:
                 )
             return params.code
         for name, linter in self._linters.items():
-            if params.path is None or Path(params.path).suffix.lower() in linter.endings:
+            file = Path(params.path or "")
+            ends = file.suffix.lower() in linter.endings
+            if params.path is None or ends or file.name in linter.names:
                 return name
         raise InvalidParams(
             f"the name {Path(params.path or '').name!r} does not say whose input it is",

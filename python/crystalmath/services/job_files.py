@@ -27,6 +27,8 @@ LOG_FILES = {"stdout": "stdout.log", "stderr": "stderr.log", "scheduler": ".cm/s
 """Stream of ``jobs.log`` → file; the output's own name is the code's to choose."""
 REMOTE_LOG_FILES = {**LOG_FILES, "scheduler": "scheduler.log"}
 """The same for jobs on a cluster, whose scheduler writes a log of its own."""
+_LICENSED = re.compile(r"(?:^|/)(?:POTCAR(?!\.spec$)[^/]*|potcar/[^/]+)$")
+"""Potentials of VASP, whose licence forbids to hand them on: they stay in the directory."""
 _BLOCK = 65536
 _IN_TASK = re.compile(rf"^{FOLDER}/\d+/")
 
@@ -98,6 +100,13 @@ def open_inside(directory: Path, relative: str) -> Iterator[int]:
         It is not a regular file, or a link leads out of the directory.
     """
     path = directory / relative
+    if _LICENSED.search(relative):
+        raise InvalidParams(
+            f"{relative} is a licensed potential, which is not sent",
+            field="path",
+            hint="POTCAR.spec and potcar.json say which it is; the file itself lies in the "
+            "directory of the job while it runs",
+        )
     try:
         if not path.resolve(strict=True).is_relative_to(directory.resolve()):
             raise InvalidParams("the path leads out of the job directory", field="path")

@@ -45,6 +45,7 @@ from crystalmath.contract.jobs import (
 from crystalmath.contract.rpc import Call, Listing, rpc
 from crystalmath.domain.states import STATES, TERMINAL
 from crystalmath.errors import (
+    ConfigError,
     Conflict,
     DatabaseError,
     IllegalTransition,
@@ -66,7 +67,7 @@ from crystalmath.services.job_rows import EncodedRows
 from crystalmath.services.ports import CodeAdapter
 from crystalmath.services.ports_store import Move, NewJob, Page, Query, Row, Store
 
-SUBMIT_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
+SUBMIT_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
 
 
 @dataclass(frozen=True, slots=True)

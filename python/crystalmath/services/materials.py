@@ -5,12 +5,14 @@ Everything that needs numbers runs in a warm worker process; here is only who as
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final
 
 from crystalmath.contract.d3 import D3Result, GenerateD3Params
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
+from crystalmath.contract.inputs import GenerateInputsParams, GenerateInputsResult
 from crystalmath.contract.jobs import StructureIn
 from crystalmath.contract.material_search import (
     GetMaterialParams,
@@ -32,7 +34,7 @@ from crystalmath.contract.materials import (
 )
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
 from crystalmath.domain.material_query import LOCAL
-from crystalmath.errors import InputRejected, MaterialsError, NotFound
+from crystalmath.errors import InputRejected, InvalidParams, MaterialsError, NotFound
 from crystalmath.services.material_search import MaterialSearch
 from crystalmath.services.ports import RunWorker
 from crystalmath.services.ports_materials import (
@@ -62,6 +64,8 @@ class MaterialsService:
         Seconds since 1970.
     generate_d12, generate_d3
         The functions that make CRYSTAL decks in a worker process: of wave functions, of properties.
+    generators
+        Code → the function that makes its input files in a worker process.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class MaterialsService:
         generate_d3: str = "",
         *,
         search: MaterialSearch,
+        generators: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._structures = structures
         self._store = store
@@ -82,6 +87,7 @@ class MaterialsService:
         self._generate_d12 = generate_d12
         self._generate_d3 = generate_d3
         self._search = search
+        self._generators = generators
 
     @rpc(errors=(InputRejected,), lane="net", read_only=True, deadline_s=90.0)
     def search(self, params: SearchParams, call: Call) -> Listing[MaterialFound, SearchMeta]:
@@ -169,6 +175,29 @@ class MaterialsService:
             "options": params.options.model_dump(mode="json", exclude_unset=True),
         }
         return D3Result.model_validate(self._run(self._generate_d3, given, WORK_S))
+
+    @rpc(errors=(InputRejected,), lane="proc", read_only=True, deadline_s=60.0)
+    def generate_inputs(self, params: GenerateInputsParams) -> GenerateInputsResult:
+        """Write the input files of a code for a structure; nothing is stored and nothing runs.
+
+        Files that are copied, like pseudopotentials, are named by their place on this machine. The
+        report tells what was chosen and why.
+        """
+        generator = self._generators.get(params.code)
+        if generator is None:
+            raise InvalidParams(
+                f"no input files are written for the code {params.code}",
+                hint=f"for {', '.join(sorted(self._generators)) or 'no code'} they are; CRYSTAL "
+                "has `materials.generate_d12`",
+                field="code",
+            )
+        given = {
+            "structure": self._structures.given(params.structure),
+            "options": params.options,
+            "task": params.task,
+            "context": {str(name): value for name, value in params.context.items()},
+        }
+        return GenerateInputsResult.model_validate(self._run(generator, given, WORK_S))
 
     @rpc(errors=(InputRejected,), lane="proc", deadline_s=60.0, wire_name="materials.import")
     def import_structure(self, params: ImportStructureParams) -> ImportStructureResult:

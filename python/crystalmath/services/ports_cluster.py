@@ -6,7 +6,7 @@ Runners in ``runners`` implement :class:`ClusterRunner`, ``storage`` implements
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
@@ -333,6 +333,9 @@ class QueuePoll:
         What is neither in ``seen`` nor in ``unsure`` is absent.
     seen
         Scheduler's id → what it says of the job (all tasks of an array together).
+    words
+        The same, to be compared: equal words of two polls come from observations that differ in
+        their time alone.
     tasks
         Scheduler's id of an array → what it says of tasks, each with those that it is about.
     unsure
@@ -345,6 +348,7 @@ class QueuePoll:
     at: float
     number: int
     seen: Mapping[int, Observation] = field(default_factory=dict)
+    words: Mapping[int, Hashable] = field(default_factory=dict)
     tasks: Mapping[int, Sequence[tuple[TaskList, Observation]]] = field(default_factory=dict)
     unsure: frozenset[int] = frozenset()
     rows: Sequence[Mapping[str, Any]] = ()

@@ -54,7 +54,10 @@ class SqliteMaterialStore:
             wanted = select(materials).where(materials.c.id == material_id)
             row = connection.execute(wanted).mappings().first()
         if row is None:
-            raise NotFound(f"there is no structure local:{material_id}")
+            raise NotFound(
+                f"there is no structure local:{material_id}",
+                hint="`materials.search` with the provider project finds those that were taken in",
+            )
         return _material(row)
 
     def materials_of(self, allows: Callable[[str], bool], limit: int) -> list[Material]:

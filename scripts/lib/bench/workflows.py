@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from bench.measure import Ledger, Target, timed
+from bench.phonons.run import run as phonons
 from crystalmath.services.ports_store import Documents, Move, NewJob
 from crystalmath.services.ports_workflows import NewStep, NewWorkflow, StepRecord, WorkflowRecord
 from crystalmath.services.workflows.conduct import Conductor
@@ -35,7 +36,8 @@ LIMIT_MS: Final = 5.0
 def run(ledger: Ledger, rounds: int) -> list[Target]:
     """Measure; returns the targets."""
     added = sorted(_round(ledger) for _ in range(rounds))
-    return [Target("workflows: added per step, p50, ms", LIMIT_MS, added[len(added) // 2])]
+    per_step = Target("workflows: added per step, p50, ms", LIMIT_MS, added[len(added) // 2])
+    return [per_step, *phonons(ledger, rounds)]
 
 
 def _round(ledger: Ledger) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import getpass
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, text
 
 from crystalmath.domain.evidence import Observation
-from crystalmath.runners.slurm.observe import of_queue
+from crystalmath.runners.slurm.observe import by_job, of_queue
 from crystalmath.runners.slurm.queue import queue_command, read_queue
 from crystalmath.services.cluster_key import job_key, job_name
 from crystalmath.services.ports import Prepared
@@ -118,7 +118,7 @@ def _fill(connection: Connection, site: Site, cluster_id: int) -> None:
     connection.execute(insert(evidence), [evidence_values(n, last[n]) for n in ids])
 
 
-def _seen(scheduler: ScriptedScheduler) -> dict[int, Observation]:
+def _seen(scheduler: ScriptedScheduler) -> Mapping[int, Observation]:
     """The first answer of the scheduler."""
     command = queue_command(getpass.getuser(), _TAG)
     setup = "\n".join(scheduler.setup_commands)
@@ -129,7 +129,7 @@ def _seen(scheduler: ScriptedScheduler) -> dict[int, Observation]:
     if poll.rejects:
         raise ValueError(f"rows of the scripted squeue are not understood: {poll.rejects[:1]}")
     scheduler.forget()
-    return of_queue(poll.rows, 1, float(SUBMITTED_AT))
+    return of_queue(by_job(poll.rows), 1, float(SUBMITTED_AT))
 
 
 def _directory(site: Site, number: int) -> Path:

@@ -15,7 +15,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from rig.place import RigError
-from soak import connect, decks, events, fuzz, idle, kill, outputs, starters, stopstart
+from soak import (
+    connect,
+    decks,
+    events,
+    fuzz,
+    idle,
+    kill,
+    outputs,
+    starters,
+    stopstart,
+    workflows,
+)
 from soak.cluster import run as cluster
 from soak.outcome import Outcome, Say
 
@@ -46,6 +57,7 @@ RUNS: Final = {
     "starters": Run(starters.run, 18, "rounds of 32 simultaneous starters"),
     "outputs": Run(outputs.run, 100_000, "lines at most of each real output to cut it at", True),
     "decks": Run(decks.run, 1220, "decks of random crystals, two for each setting and layer group"),
+    "workflows": Run(workflows.run, 30, "kill -9 of the daemon during workflows of phonons"),
     "cluster": Run(cluster.run, 100, "rounds of faults on a real SLURM over SSH", True),
 }
 SHOWN_PROBLEMS: Final = 20

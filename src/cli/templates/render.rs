@@ -1,15 +1,15 @@
 //! Filling in: the files go to stdout, into one file or into a directory.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::list::{self, Which};
 use super::values::values;
-use crate::cli::output::{self, Failure, Outcome};
+use crate::cli::output::{self, Outcome};
 use crate::cli::params::key_text;
 use crate::cli::session::Session;
 use crate::cli::wording::Commands;
 use crate::cli::writing;
-use crate::rpc::types::{RenderParams, RenderResult, RenderedFile, RenderedFindingSeverity, calls};
+use crate::rpc::types::{RenderParams, RenderResult, RenderedFindingSeverity, calls};
 
 /// Arguments of `render`.
 #[derive(Debug, clap::Args)]
@@ -47,15 +47,14 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         origin,
     })?;
     let made = &answer.read.data;
+    let files = made.files.iter();
+    let files: Vec<_> = files.map(|file| (&*file.path, &*file.content)).collect();
     match &args.output {
         None if session.json() => output::document(&answer.raw)?,
-        None => output::text(&printed(&made.files))?,
+        None => output::text(&writing::printed(&files))?,
         Some(path) => {
-            let written = write(path, &made.files, args.force)?;
-            session.print(&answer.raw, || {
-                let names: Vec<String> = written.iter().map(|p| p.display().to_string()).collect();
-                format!("{} written", names.join(", "))
-            })?;
+            let written = writing::write_all(path, &files, args.force)?;
+            session.print(&answer.raw, || written)?;
         }
     }
     session.warn(Commands::Templates, &made.warnings);
@@ -66,33 +65,4 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
 fn is_wrong(made: &RenderResult) -> bool {
     let mut findings = made.findings.iter();
     findings.any(|finding| finding.severity == RenderedFindingSeverity::Error)
-}
-
-/// One file as it is, several with their names.
-fn printed(files: &[RenderedFile]) -> String {
-    match files {
-        [one] => one.content.clone(),
-        several => several
-            .iter()
-            .map(|file| format!("--- {}\n{}", file.path, file.content))
-            .collect::<Vec<_>>()
-            .concat(),
-    }
-}
-
-/// Write one file where it is wanted, or several below a directory.
-fn write(path: &Path, files: &[RenderedFile], force: bool) -> Result<Vec<PathBuf>, Failure> {
-    let targets: Vec<PathBuf> = match files {
-        [_] if !path.is_dir() => vec![path.to_owned()],
-        _ => files.iter().map(|file| path.join(&file.path)).collect(),
-    };
-    writing::check_free(targets.iter().map(PathBuf::as_path), force)?;
-    for (target, file) in targets.iter().zip(files) {
-        if let Some(folder) = target.parent().filter(|_| target != path) {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Failure::Io(format!("cannot make {}", folder.display()), error))?;
-        }
-        writing::write(target, &file.content, force)?;
-    }
-    Ok(targets)
 }

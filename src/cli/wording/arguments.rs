@@ -117,6 +117,15 @@ pub(super) const PROPERTY_ARGUMENTS: &[(&str, &str)] = &[
     ("options.shrink", "--shrink"),
 ];
 
+/// The same for the command that writes the input files of a code.
+pub(super) const INPUT_ARGUMENTS: &[(&str, &str)] = &[
+    ("code", "--code"),
+    ("options", "--option"),
+    ("structure.format", "--format"),
+    ("structure", "STRUCTURE"),
+    ("task", "--task"),
+];
+
 /// The same for the commands below `engines`, where an engine stands at its place.
 pub(super) const ENGINE_ARGUMENTS: &[(&str, &str)] = &[
     ("accept_license", "--accept-license"),
@@ -202,22 +211,50 @@ pub(super) const STRUCTURE_ARGUMENTS: &[(&str, &str)] = &[
 
 /// The same for the commands below `workflows`.
 pub(super) const WORKFLOW_ARGUMENTS: &[(&str, &str)] = &[
+    ("cluster", "--cluster"),
     ("code", "--code"),
     ("engine", "--engine"),
+    ("format", "--format"),
     ("id", "ID"),
     ("job", "--job"),
     ("kind", "--kind"),
     ("limit", "--limit"),
     ("model", "--model"),
     ("name", "--name"),
+    ("options.barostat_fs", "--barostat"),
+    ("options.born", "--born"),
     ("options.cell", "--cell"),
+    ("options.distance_angstrom", "--distance"),
+    ("options.dos", "--no-dos"),
+    ("options.edge_angstrom", "--edge"),
+    ("options.ensemble", "--ensemble"),
     ("options.fmax_ev_per_a", "--fmax"),
     ("options.keep_symmetry", "--keep-symmetry"),
     ("options.max_steps", "--max-steps"),
+    ("options.mesh", "--mesh"),
+    ("options.mesh_factor", "--mesh-factor"),
+    ("options.n_bands", "--bands"),
     ("options.optimizer", "--optimizer"),
+    ("options.parameter", "--parameter"),
     ("options.points", "--points"),
+    ("options.pressure_gpa", "--pressure"),
+    ("options.quantity", "--quantity"),
     ("options.reach", "--reach"),
+    ("options.relax", "--no-relax"),
+    ("options.seed", "--seed"),
+    ("options.sizes", "--strains"),
     ("options.smax_gpa", "--smax"),
+    ("options.spacing_inv_angstrom", "--spacing"),
+    ("options.steps", "--steps"),
+    ("options.supercell", "--supercell"),
+    ("options.temperature_k", "--temperature"),
+    ("options.temperature_max_k", "--max-temperature"),
+    ("options.temperature_step_k", "--temperature-step"),
+    ("options.thermostat_fs", "--thermostat"),
+    ("options.timestep_fs", "--timestep"),
+    ("options.tolerance", "--tolerance"),
+    ("options.values", "--values"),
+    ("options.write_every", "--write-every"),
     ("resources.cpus_per_task", "--cpus"),
     ("resources.memory_mib", "--memory"),
     ("resources.ntasks", "--ntasks"),

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::wait;
+use crate::cli::code_inputs::code_inputs;
 use crate::cli::engines::{Agreement, install, model_name};
 use crate::cli::inspect::structure_in;
 use crate::cli::output::{Failure, Outcome};
-use crate::cli::params::{self, Given, ResourceArgs, finite};
+use crate::cli::params::{self, Given, ResourceArgs, finite, key_value};
 use crate::cli::session::Session;
 use crate::cli::text;
 use crate::cli::wait::WaitArgs;
@@ -33,6 +34,16 @@ pub struct CreateArgs {
     /// The engine's model; its default when left out
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
+    /// Cluster on which its jobs run
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: Option<String>,
+    /// An option of the code or of the engine for each of its jobs, like ecutwfc_ry=30; repeat for
+    /// more
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub options: Vec<(String, Value)>,
+    /// A parameter of each of its jobs, like npool=2; repeat for more
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub params: Vec<(String, Value)>,
     /// Name of the workflow
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -109,6 +120,13 @@ fn request(args: &CreateArgs, options: Given) -> Result<Value, Failure> {
     given.text("code", args.code.as_ref());
     let model = args.model.as_deref().map(model_name).transpose()?;
     given.put("model", model.map(Value::from));
+    given.text("cluster", args.cluster.as_ref());
+    let code = args.code.as_deref().unwrap_or("forces");
+    let inputs = code_inputs(code, &args.params, &args.options)?;
+    given.put(
+        "inputs",
+        (!inputs.is_empty()).then_some(Value::Object(inputs)),
+    );
     given.text("name", args.name.as_ref());
     given.put("resources", args.resources.params());
     given.put("options", options.some());

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::plot;
 use crate::cli::output::Outcome;
 use crate::cli::results::field;
 use crate::cli::session::Session;
@@ -17,13 +18,17 @@ const SHORT_HASH: usize = 12;
 
 pub(super) fn run(session: &Session, id: i64) -> Outcome {
     let answer = session.call::<calls::WorkflowsGet>(&WorkflowIdParams { id })?;
-    session.print(&answer.raw, || whole(&answer.read.data, session.colour()))?;
+    let workflow = &answer.read.data;
+    let drawn = plot::first(session, workflow);
+    session.print(&answer.raw, || {
+        whole(workflow, drawn.as_deref(), session.colour())
+    })?;
     Ok(0)
 }
 
 /// Everything.
-fn whole(workflow: &Workflow, colour: bool) -> String {
-    let mut lines = vec![outcome(workflow, colour), String::new()];
+fn whole(workflow: &Workflow, drawn: Option<&str>, colour: bool) -> String {
+    let mut lines = vec![outcome(workflow, drawn, colour), String::new()];
     let columns = [
         Column::left("STEP", 14),
         Column::left("STATE", 10),
@@ -58,8 +63,8 @@ fn step(step: &StepView) -> Vec<Cell> {
     ]
 }
 
-/// State, numbers, doubts and origin.
-pub(super) fn outcome(workflow: &Workflow, colour: bool) -> String {
+/// State, numbers, the first plot, doubts and origin.
+pub(super) fn outcome(workflow: &Workflow, drawn: Option<&str>, colour: bool) -> String {
     let state = workflow.state.as_str();
     let painted = text::paint(state, text::state_colour(state), colour);
     let mut lines = vec![format!(
@@ -83,6 +88,9 @@ pub(super) fn outcome(workflow: &Workflow, colour: bool) -> String {
     if !workflow.results.is_empty() {
         lines.push(String::new());
         lines.push(numbers(&workflow.results, colour));
+        if let Some(drawn) = drawn {
+            lines.push(format!("\n{}", drawn.trim_end()));
+        }
         for flag in list(&workflow.results, "flags") {
             lines.push(field("doubt", word(flag, "message")));
         }

@@ -285,7 +285,7 @@ def test_killed_at_every_commit_nothing_is_done_twice(bench: WorkflowBench, befo
 def test_what_a_large_system_leaves_in_a_file_is_handed_on(tmp_path: Path) -> None:
     """Results of many atoms leave the arrays in a file of the job's directory."""
     jobs = Bench(tmp_path)
-    desk = DeskJobs(jobs.store, None, {}, jobs.directories, None, lambda: 1.0)  # type: ignore[arg-type]
+    desk = DeskJobs(jobs.store, None, {}, jobs.directories, None, lambda: 1.0, None)  # type: ignore[arg-type]
     job = jobs.submit()
     structure = {"lattice": None, "pbc": [False] * 3, "symbols": ["H"], "positions": [[0, 0, 0]]}
     documents = {"results_json": {"energy_ev": -1.0, "elapsed_s": 3.0, "arrays_in": "result.json"}}
@@ -303,4 +303,20 @@ def test_what_a_large_system_leaves_in_a_file_is_handed_on(tmp_path: Path) -> No
         "forces_ev_per_a": [[0.0, 0.0, 0.0]],
         "structure": {"formula": "Cu", **structure},
     }
+    jobs.close()
+
+
+def test_what_a_dynamics_wrote_on_the_way_is_handed_on(tmp_path: Path) -> None:
+    jobs = Bench(tmp_path)
+    codes = {"fake": jobs.code}
+    desk = DeskJobs(jobs.store, None, codes, jobs.directories, None, lambda: 1.0, None)  # type: ignore[arg-type]
+    job = jobs.submit(task="md")
+    documents = {"results_json": {"energy_ev": -1.0}}
+    jobs.store.move(Move(job, ("CREATED",), "FINISHED", 1.0, why="t", documents=documents))
+    jobs.store.move(Move(job, ("FINISHED",), "COMPLETED", 1.0, why="t"))
+    with pytest.raises(OutputUnreadable, match="on the way"):
+        desk.end(job)
+    curve = {"x": [0.0, 1.0], "y": [300.0, 301.0]}
+    jobs.code.series = lambda _directory: {"temperature": curve}
+    assert desk.end(job).output == {"energy_ev": -1.0, "series": {"temperature": curve}}
     jobs.close()

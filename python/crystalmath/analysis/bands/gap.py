@@ -20,6 +20,8 @@ SAME_POINT: Final = 1e-6
 """Fractions closer than this are one k point."""
 _OPEN: Final = 1e-3
 """eV. Bands closer than this touch."""
+_TIE: Final = 1e-4
+"""eV. Levels closer than this to an edge are at it; of their points the first is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class BandEdges:
     direct_gap_ev
         Smallest distance at one k point, within one spin; None for a metal.
     direct
-        Whether both edges are at the same k point.
+        Whether both edges are at the same k point, or at points that symmetry makes equal.
     valence, conduction
         The edges; None for a metal.
     spin_gaps_ev
@@ -147,7 +149,9 @@ def band_edges(
         for s in spins
         if occupied[s] > 0
     ]
-    return BandEdges(False, gap, min(vertical), same, valence, conduction, gaps, flags)
+    # edges may have been found at two points that are equivalent
+    direct = same or min(vertical) - gap < _OPEN
+    return BandEdges(False, gap, min(vertical), direct, valence, conduction, gaps, flags)
 
 
 def _check_bands(energies: Floats, occupied: Sequence[int]) -> None:
@@ -170,9 +174,10 @@ def _edge(energies: Floats, k: Floats, spin: int, band: int, *, highest: bool) -
     if band < 0:
         return None
     values = energies[spin, :, band]
-    at = int(values.argmax() if highest else values.argmin())
+    edge = float(values.max() if highest else values.min())
+    at = int((np.abs(values - edge) < _TIE).argmax())
     x, y, z = (float(value) for value in k[at])
-    return Level(float(values[at]), (x, y, z), band, spin)
+    return Level(edge, (x, y, z), band, spin)
 
 
 def _open(gap: float) -> float | None:

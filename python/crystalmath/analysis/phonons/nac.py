@@ -54,18 +54,18 @@ def symmetrised(phonopy: Any, polar: PolarResponse) -> dict[str, Any]:
         raise InputRejected(
             f"Born charges of shape {charges.shape} and a dielectric tensor of shape "
             f"{dielectric.shape} do not belong to a cell of {atoms} atoms",
-            field="polar",
+            field="born",
         )
     if not (np.isfinite(charges).all() and np.isfinite(dielectric).all()):
-        raise InputRejected("a Born charge or dielectric constant is not finite", field="polar")
+        raise InputRejected("a Born charge or dielectric constant is not finite", field="born")
     if np.linalg.eigvalsh((dielectric + dielectric.T) / 2)[0] <= 0:
-        raise InputRejected("the dielectric tensor must be positive", field="polar.dielectric")
+        raise InputRejected("the dielectric tensor must be positive", field="born.dielectric")
     left = float(np.abs(charges.sum(axis=0)).max()) / atoms
     if left > _NEUTRAL:
         raise InputRejected(
             f"the Born charges of the cell do not add up to zero: {left:.2g} e per atom is left",
             hint="converge them with more k points, or look at the order of the atoms",
-            field="polar.born_charges",
+            field="born",
         )
     born, epsilon = symmetrize_borns_and_epsilon(
         charges,

@@ -73,6 +73,7 @@ def check_supercell(
         f"the {' × '.join(map(str, sizes))} supercell does not have the symmetry of the crystal: "
         "frequencies that must be equal would differ",
         hint=f"use {' × '.join(map(str, better))}",
+        field="supercell",
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crystalmath.analysis.procedures.relaxed import (
+    basis_doubt,
+    changed_basis,
     changed_group,
     engine_provenance,
     lattice_quantities,
@@ -37,27 +39,39 @@ def report(
     """
     first, last = of_document(before), structure_of_step(relaxed)
     groups = (symmetry_of(first), symmetry_of(last)) if last.is_crystal else (None, None)
-    quantities = [
-        Quantity("energy", "energy per cell", relaxed["energy_ev"], "eV"),
-        Quantity("energy_per_atom", "energy per atom", relaxed["energy_per_atom_ev"], "eV"),
-    ]
+    quantities = _energies(relaxed)
     if last.is_crystal:
         quantities += lattice_quantities(last, groups[1])
         quantities.append(Quantity("volume", "volume of the cell", last.volume, "Å³"))
     quantities.append(Quantity("fmax", "largest force left", relaxed["fmax_ev_per_a"], "eV/Å"))
     if relaxed.get("smax_gpa") is not None:
         quantities.append(Quantity("smax", "largest stress left", relaxed["smax_gpa"], "GPa"))
-    quantities.append(Quantity("steps", "steps", float(relaxed["n_steps"])))
+    steps = relaxed.get("n_steps", relaxed.get("n_ionic_steps"))
+    if steps is not None:
+        quantities.append(Quantity("steps", "steps", float(steps)))
     return ResultsDocument(
         kind="relax",
         title="Relaxation",
         quantities=tuple(quantities),
         tables=(_table(first, last, groups),) if last.is_crystal else (),
-        flags=tuple(changed_group(*groups)),
+        flags=(*changed_group(*groups), *basis_doubt(relaxed)),
         provenance=provenance_of(
             ("numpy", "spglib"), **{**provenance, **engine_provenance(relaxed)}
         ),
     ).document()
+
+
+def _energies(relaxed: Mapping[str, Any]) -> list[Quantity]:
+    """The energy; of a cell that was relaxed with the plane waves of another one, both."""
+    found = [
+        Quantity("energy", "energy per cell", relaxed["energy_ev"], "eV"),
+        Quantity("energy_per_atom", "energy per atom", relaxed["energy_per_atom_ev"], "eV"),
+    ]
+    enthalpy = (relaxed.get("relaxation") or {}).get("final_enthalpy_ev")
+    if changed_basis(relaxed) and enthalpy is not None:
+        label = "last enthalpy of the relaxation"
+        found.append(Quantity("relaxation_enthalpy", label, enthalpy, "eV"))
+    return found
 
 
 def _table(

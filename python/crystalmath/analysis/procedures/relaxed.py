@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from crystalmath.analysis.flags import Flag
+from crystalmath.analysis.relaxed import STRESS_GPA
 from crystalmath.analysis.results.document import Quantity
 from crystalmath.errors import BadResult, InputRejected
 from crystalmath.structures.cell import cell_parameters
 from crystalmath.structures.structure import Floats, Structure, of_document
 from crystalmath.structures.symmetry.crystal import Symmetry, find_symmetry
+
+_SAME_ANGSTROM: Final = 1e-4
+"""What the digits of an output may change; a displacement is a hundred times as long."""
 
 
 def structure_of_step(output: Mapping[str, Any]) -> Structure:
@@ -34,6 +38,40 @@ def forces_and_stress(output: Mapping[str, Any]) -> tuple[Floats, Floats | None]
     stress = output.get("stress_ev_per_a3")
     forces = np.array(output["forces_ev_per_a"], dtype=float)
     return forces, None if stress is None else np.array(stress, dtype=float)
+
+
+def same_cell(found: Structure, wanted: Structure, what: str) -> None:
+    """Make sure that a calculation was made in the cell that it was meant for.
+
+    Parameters
+    ----------
+    what
+        Which calculation, for the message.
+
+    Raises
+    ------
+    BadResult
+    """
+    if found.symbols != wanted.symbols:
+        raise BadResult(f"{what} has other atoms than those it was given, or another order")
+    off = float(np.abs(found.cell - wanted.cell).max())
+    if off > _SAME_ANGSTROM:
+        raise BadResult(f"{what} was made in another cell: a vector differs by {off:.2g} Å")
+
+
+def same_structure(found: Structure, wanted: Structure, what: str) -> None:
+    """Make sure that a calculation was made of the structure that it was meant for.
+
+    Raises
+    ------
+    BadResult
+    """
+    same_cell(found, wanted, what)
+    fractions = np.linalg.solve(wanted.cell.T, (found.positions - wanted.positions).T).T
+    apart = (fractions - np.rint(fractions)) @ wanted.cell
+    off = float(np.linalg.norm(apart, axis=1).max(initial=0.0))
+    if off > _SAME_ANGSTROM:
+        raise BadResult(f"{what} was made with an atom {off:.2g} Å from where it should be")
 
 
 def symmetry_of(structure: Structure) -> Symmetry | None:
@@ -85,13 +123,45 @@ def changed_group(before: Symmetry | None, after: Symmetry | None) -> list[Flag]
     ]
 
 
+def changed_basis(output: Mapping[str, Any]) -> bool:
+    """Whether a relaxation ended with another basis set than it was made with.
+
+    Plane waves are chosen for the first cell; what a code computes last, with those of the last
+    cell, has a stress that no further step of the relaxation would have removed.
+    """
+    return isinstance(output.get("final_scf"), dict)
+
+
+def basis_doubt(output: Mapping[str, Any] | None) -> list[Flag]:
+    """A doubt when that stress is large."""
+    if output is None or not changed_basis(output):
+        return []
+    left = output.get("smax_gpa")
+    if left is None or left <= STRESS_GPA:
+        return []
+    return [
+        Flag(
+            "basis_of_first_cell",
+            f"the cell was relaxed with the plane waves of the first cell; with its own it has a "
+            f"stress of {left:.2g} GPa: relax again from it, or raise the cutoff",
+        )
+    ]
+
+
 def engine_provenance(output: Mapping[str, Any]) -> dict[str, str]:
-    """What a step says of the engine that computed it, flat."""
-    engine = output.get("engine")
-    if not isinstance(engine, dict):
+    """What a step says of the program that computed it and of what it was given, flat."""
+    known = _flat("engine_", output.get("engine")) | _flat("", output.get("settings"))
+    for one in output.get("pseudopotentials") or ():
+        md5 = one.get("md5_printed") or one.get("md5_file")
+        known[f"pseudopotential_{one['element']}"] = f"{one['file']}, MD5 {md5 or 'not known'}"
+    return known
+
+
+def _flat(prefix: str, values: Any) -> dict[str, str]:
+    if not isinstance(values, dict):
         return {}
     return {
-        f"engine_{key}": str(value)
-        for key, value in engine.items()
+        f"{prefix}{key}": str(value)
+        for key, value in values.items()
         if isinstance(value, str | int | float) and value != ""
     }

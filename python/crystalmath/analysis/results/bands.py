@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
 
 from crystalmath.analysis.bands.gap import BandEdges, Level
-from crystalmath.analysis.bands.path import BandPath, SampledPath
+from crystalmath.analysis.bands.path import BandPath, SampledPath, shown
 from crystalmath.analysis.results.axis import axis_of
 from crystalmath.analysis.results.document import (
     Column,
@@ -19,6 +22,9 @@ from crystalmath.analysis.results.document import (
 from crystalmath.analysis.spectra.dos import DensityOfStates
 from crystalmath.errors import InputRejected
 from crystalmath.structures.structure import Floats
+
+_SAME_POINT: Final = 1e-5
+"""Fractions closer than this are one k point."""
 
 
 def bands_document(
@@ -53,23 +59,65 @@ def bands_document(
         )
     plots = [_bands(points, energies_ev - zero_ev)]
     if dos is not None:
-        plots.append(_dos(dos))
+        plots.append(_dos(dos, edges))
     return ResultsDocument(
         kind="bands",
-        title=f"Bands along {path.title}",
-        quantities=(
-            Quantity("gap", "band gap", edges.gap_ev, "eV"),
-            Quantity("direct_gap", "smallest direct gap", edges.direct_gap_ev, "eV"),
-            Quantity("zero", "zero of the plot", zero_ev, "eV"),
-        ),
-        tables=() if edges.metal else (_edges(edges),),
+        title=f"Bands along {path.title}: {_verdict(edges)}",
+        quantities=(*_quantities(edges, path, points, zero_ev), *_of_dos(dos)),
+        tables=() if edges.metal else (_edges(edges, path, points),),
         plots=tuple(plots),
         flags=(*edges.flags, *(() if dos is None else dos.flags)),
         provenance=provenance,
     )
 
 
-def _edges(edges: BandEdges) -> Table:
+def _verdict(edges: BandEdges) -> str:
+    if edges.metal:
+        return "a metal"
+    return "a direct gap" if edges.direct else "an indirect gap"
+
+
+def _quantities(
+    edges: BandEdges, path: BandPath, points: SampledPath, zero_ev: float
+) -> list[Quantity]:
+    found = [
+        Quantity("gap", "band gap", edges.gap_ev, "eV"),
+        Quantity("direct_gap", "smallest direct gap", edges.direct_gap_ev, "eV"),
+    ]
+    if len(edges.spin_gaps_ev) == 2:
+        for name, gap in zip(("up", "down"), edges.spin_gaps_ev, strict=True):
+            found.append(Quantity(f"gap_{name}", f"gap of spin {name}", gap, "eV"))
+    for name, level in (("valence", edges.valence), ("conduction", edges.conduction)):
+        if level is not None:
+            label = f"{name} band edge, {place_of(level, path, points)}"
+            found.append(Quantity(name, label, level.energy_ev, "eV"))
+    zero = "Fermi energy, zero of the plots" if edges.metal else "zero of the plots"
+    return [*found, Quantity("zero", zero, zero_ev, "eV")]
+
+
+def place_of(level: Level, path: BandPath, points: SampledPath) -> str:
+    """Where a level is, in the words of the path: ``at Γ``, ``on Γ–X``, ``beside the path``."""
+    for label, at in path.points.items():
+        if _same(level, np.array(at)):
+            return f"at {shown(label)}"
+    for (start, end), (first, last) in zip(path.lines, points.lines, strict=True):
+        if any(_same(level, point) for point in points.fractions[first : last + 1]):
+            return f"on {shown(start)}–{shown(end)}"
+    return "beside the path"
+
+
+def _same(level: Level, point: Floats) -> bool:
+    apart = np.array(level.k_point) - point
+    return bool(np.abs(apart - np.rint(apart)).max() < _SAME_POINT)
+
+
+def _of_dos(dos: DensityOfStates | None) -> tuple[Quantity, ...]:
+    if dos is None:
+        return ()
+    return (Quantity("electrons", "electrons, by the density of states", dos.electrons),)
+
+
+def _edges(edges: BandEdges, path: BandPath, points: SampledPath) -> Table:
     rows = [
         (name, level)
         for name, level in (("valence", edges.valence), ("conduction", edges.conduction))
@@ -77,11 +125,12 @@ def _edges(edges: BandEdges) -> Table:
     ]
     return Table(
         "edges",
-        "Band edges, a direct gap" if edges.direct else "Band edges, an indirect gap",
+        f"Band edges, {_verdict(edges)}",
         (
             Column("edge", "", tuple(name for name, _ in rows)),
             Column("energy", "eV", tuple(level.energy_ev for _, level in rows)),
             Column("k_point", "", tuple(_at(level) for _, level in rows)),
+            Column("place", "", tuple(place_of(level, path, points) for _, level in rows)),
             Column("band", "", tuple(float(level.band + 1) for _, level in rows)),
             Column("spin", "", tuple(float(level.spin + 1) for _, level in rows)),
         ),
@@ -104,13 +153,13 @@ def _bands(points: SampledPath, energies: Floats) -> Plot:
     return Plot("bands", "Bands", "wave vector", "energy / eV", tuple(curves), ticks, breaks)
 
 
-def _dos(found: DensityOfStates) -> Plot:
+def _dos(found: DensityOfStates, edges: BandEdges) -> Plot:
     spins = found.densities_per_ev.shape[0]
     labels = ("total",) if spins == 1 else ("spin up", "spin down")
     return Plot(
         "dos",
         f"Density of states ({found.method})",
-        "energy from the Fermi level / eV",
+        f"energy from the {'Fermi level' if edges.metal else 'valence band edge'} / eV",
         "states / eV⁻¹",
         tuple(
             Curve(label, numbers(found.energies_ev), numbers(density))

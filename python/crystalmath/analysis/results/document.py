@@ -161,7 +161,7 @@ def of_json(document: Mapping[str, Any]) -> ResultsDocument:
             )
             for item in document["tables"]
         ),
-        plots=tuple(_plot(item) for item in document["plots"]),
+        plots=tuple(plot_of_json(item) for item in document["plots"]),
         flags=tuple(Flag(**item) for item in document["flags"]),
         provenance=dict(document["provenance"]),
     )
@@ -188,7 +188,8 @@ def provenance_of(libraries: Sequence[str], **known: str) -> dict[str, str]:
     return {**known, "crystalmath": __version__, **{name: version(name) for name in libraries}}
 
 
-def _plot(item: Mapping[str, Any]) -> Plot:
+def plot_of_json(item: Mapping[str, Any]) -> Plot:
+    """Read the JSON form of one plot."""
     return Plot(
         name=item["name"],
         title=item["title"],

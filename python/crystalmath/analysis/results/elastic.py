@@ -71,15 +71,18 @@ def elastic_document(found: ElasticConstants, provenance: Mapping[str, str]) -> 
 
 
 def _constants(found: ElasticConstants) -> tuple[Quantity, ...]:
-    """The upper triangle, without what symmetry makes zero."""
+    """The upper triangle, without what symmetry makes zero or equal to one before it."""
     c, errors = found.stiffness_gpa, found.errors_gpa
     least = 1e-6 * float(abs(c).max())
-    return tuple(
-        Quantity(f"c{i + 1}{j + 1}", f"C{i + 1}{j + 1}", float(c[i, j]), "GPa", float(errors[i, j]))
-        for i in range(6)
-        for j in range(i, 6)
-        if abs(float(c[i, j])) > least
-    )
+    told: list[Quantity] = []
+    seen = [0.0]
+    for i in range(6):
+        for j in range(i, 6):
+            value, name = float(c[i, j]), f"{i + 1}{j + 1}"
+            if all(abs(value - one) > least for one in seen):
+                told.append(Quantity(f"c{name}", f"C{name}", value, "GPa", float(errors[i, j])))
+                seen.append(value)
+    return tuple(told)
 
 
 def _averages(found: Moduli) -> tuple[Quantity, ...]:

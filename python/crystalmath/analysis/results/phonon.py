@@ -34,12 +34,29 @@ def phonon_document(
             Quantity("lowest", "lowest frequency on the path", lowest, "THz"),
             Quantity("highest", "highest frequency on the path", highest, "THz"),
             Quantity("atoms", "atoms of the primitive cell", float(thermal.atoms)),
+            *_at_temperatures(thermal),
         ),
         tables=(_thermal(thermal), _special(bands)),
         plots=(_bands(bands), _dos(dos), _heat(thermal)),
         flags=tuple(dict.fromkeys((*bands.flags, *dos.flags, *thermal.flags))),
         provenance=provenance,
     )
+
+
+def _at_temperatures(found: Thermodynamics) -> list[Quantity]:
+    """Those at 0 K and 300 K, where they were computed; per mole of primitive cells."""
+    wanted = (
+        (0.0, "free_energy_0k", "zero-point energy", "kJ/mol", found.free_energies_kj_per_mol),
+        (300.0, "free_energy_300k", "F(300 K)", "kJ/mol", found.free_energies_kj_per_mol),
+        (300.0, "entropy_300k", "S(300 K)", "J/K/mol", found.entropies_j_per_k_mol),
+        (300.0, "heat_capacity_300k", "Cᵥ(300 K)", "J/K/mol", found.heat_capacities_j_per_k_mol),
+    )
+    temperatures = found.temperatures_k.tolist()
+    return [
+        Quantity(name, label, float(values[temperatures.index(at)]), unit)
+        for at, name, label, unit, values in wanted
+        if at in temperatures
+    ]
 
 
 def _thermal(found: Thermodynamics) -> Table:

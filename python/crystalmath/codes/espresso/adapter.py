@@ -1,4 +1,4 @@
-"""Adapter of the code ``espresso``: pw.x of Quantum ESPRESSO, from a deck that exists.
+"""Adapter of the code ``espresso``: pw.x of Quantum ESPRESSO, from a structure or a deck.
 
 It wires the modules of this folder together. Built by ``api``, called by the job services.
 """
@@ -6,11 +6,15 @@ It wires the modules of this folder together. Built by ``api``, called by the jo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from crystalmath.codes.espresso import foreign, proceed
 from crystalmath.codes.espresso import prepare as preparing
+from crystalmath.codes.espresso.bands import prepare as preparing_bands
+from crystalmath.codes.espresso.bands import verdict as bands
+from crystalmath.codes.espresso.bands.options import TASK, BandStructureOptions
 from crystalmath.codes.espresso.options import TASKS, EspressoOptions
 from crystalmath.codes.espresso.program import PROGRAM, find_program
 from crystalmath.codes.espresso.reading import (
@@ -20,7 +24,9 @@ from crystalmath.codes.espresso.reading import (
     load_run,
 )
 from crystalmath.codes.espresso.series import progress_of, series_of
+from crystalmath.codes.espresso.settings import settings_of
 from crystalmath.codes.espresso.verdict import judge_run
+from crystalmath.codes.espresso.writer import WorkerDecks, run_here
 from crystalmath.codes.options import describe_program
 from crystalmath.services.ports import (
     Continuation,
@@ -35,41 +41,62 @@ from crystalmath.services.ports import (
 
 
 class EspressoAdapter:
-    """Implements ``services.ports.CodeAdapter``."""
+    """Implements ``services.ports.CodeAdapter``.
+
+    Parameters
+    ----------
+    writer
+        Writes decks for structures; in this process when left out, which the daemon must not do.
+    """
 
     name = "espresso"
     title = "plane-wave DFT with pw.x of Quantum ESPRESSO"
-    tasks: tuple[str, ...] = TASKS
+    tasks: tuple[str, ...] = (*TASKS, TASK)
+
+    def __init__(self, writer: preparing.DeckWriter | None = None) -> None:
+        self._writer = writer or WorkerDecks(run_here, 0.0)
 
     def describe(self) -> Mapping[str, Any]:
         """Return the schema of ``inputs`` and where pw.x is."""
         missing = f"{PROGRAM} is not in PATH"
-        return describe_program(EspressoOptions, self.tasks, find_program(), missing)
+        described = describe_program(EspressoOptions, TASKS, find_program(), missing)
+        described["parameters_by_task"][TASK] = BandStructureOptions.model_json_schema()
+        return described
 
     def prepare(self, request: JobRequest) -> Prepared:
-        """Check the deck, find what it needs, set it up for its directory.
+        """Check the deck or write it, find what it needs, set it up for its directory.
 
         Raises
         ------
         InvalidParams, InputRejected
             With the field at fault.
         """
-        return preparing.prepare(request)
+        if preparing_bands.is_asked(request.task):
+            return preparing_bands.prepare(request, self._prepare)
+        return self._prepare(request)
+
+    def _prepare(self, request: JobRequest) -> Prepared:
+        return preparing.prepare(request, self._writer)
 
     def progress(self, directory: Path) -> Progress | None:
-        """Return the last SCF iteration and ionic step."""
+        """Return the last SCF iteration and ionic step, or the step of a band structure."""
+        if bands.is_one(directory):
+            return bands.progress(directory)
         outputs = find_outputs(directory)
         return progress_of(outputs[0]) if outputs else None
 
     def judge(self, directory: Path, end: EndReceipt | None) -> Verdict:
         """Judge by the exit code and the output; ``JOB DONE`` is no proof."""
+        if bands.is_one(directory):
+            return bands.judge(directory, end)
         outputs = find_outputs(directory)
         path = outputs[0] if outputs else directory / "stdout.log"
         return _judge(path, end).verdict
 
     def series(self, directory: Path) -> Mapping[str, Any]:
         """Return the SCF by iteration; energy, force, volume and cell by geometry."""
-        outputs = find_outputs(directory)
+        of_bands = bands.is_one(directory)
+        outputs = bands.outputs(directory)[:1] if of_bands else find_outputs(directory)
         return series_of(load_run(outputs[0])) if outputs else {}
 
     def recognise(self, path: Path) -> Finished | None:
@@ -89,6 +116,8 @@ class EspressoAdapter:
         InputRejected
             There is nothing to go on from.
         """
+        if bands.is_one(directory):
+            raise bands.no_continuation()
         return proceed.proceed(directory, request, reason)
 
 
@@ -103,6 +132,9 @@ def _judge(output: Path, end: EndReceipt | None) -> Reading:
         end=end,
         crash=None if run.job_done else load_crash(directory),
     )
+    if deck is not None:
+        settings = settings_of(deck[1])
+        verdict = replace(verdict, results={**verdict.results, "settings": settings})
     return Reading(
         verdict=verdict,
         task=verdict.results["task"],

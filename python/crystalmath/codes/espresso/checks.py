@@ -5,10 +5,11 @@ Only what is certain is refused; whether the physics is sensible, pw.x decides. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from crystalmath.codes.espresso.deck import Deck
+from crystalmath.codes.espresso.namelist import Value
 from crystalmath.codes.espresso.options import MOVING, TASKS
 from crystalmath.errors import InvalidParams
 
@@ -57,6 +58,26 @@ def check_deck(deck: Deck, name: str, field: str) -> None:
     prefix = deck.prefix
     if not prefix or "/" in prefix or prefix in (".", ".."):
         raise refuse(f"prefix = {prefix[:60]!r} is no file name", "give a name without slashes")
+
+
+def with_values(deck: Deck, values: Mapping[str, Value], field: str) -> Deck:
+    """The deck with single values set: ``namelist.variable`` → value.
+
+    Raises
+    ------
+    InvalidParams
+        It has no such namelist.
+    """
+    for name, value in values.items():
+        namelist, _, key = name.partition(".")
+        if namelist not in deck.namelists:
+            raise InvalidParams(
+                f"the deck has no namelist &{namelist}",
+                hint=f"it has {', '.join(deck.namelists) or 'none'}",
+                field=f"{field}.{name}",
+            )
+        deck = deck.with_value(namelist, key.replace(" ", ""), value)
+    return deck
 
 
 def _need_namelists(deck: Deck, refuse: Refuse) -> None:

@@ -5,20 +5,21 @@ No side effects, and nothing starts that pw.x is certain to refuse. Used by ``ad
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final, Protocol
 
 from crystalmath.codes import decks
 from crystalmath.codes.decks import Given, read_deck
 from crystalmath.codes.espresso import program, pseudo, saved
-from crystalmath.codes.espresso.checks import check_deck
+from crystalmath.codes.espresso.checks import check_deck, with_values
 from crystalmath.codes.espresso.deck import Deck, parse_deck
-from crystalmath.codes.espresso.options import EspressoOptions
+from crystalmath.codes.espresso.options import DeckOptions, EspressoOptions
 from crystalmath.codes.files import check_files
 from crystalmath.codes.options import parse_options, refuse_engine
 from crystalmath.errors import InvalidParams
-from crystalmath.services.ports import InputFile, JobRequest, Prepared
+from crystalmath.services.ports import InputFile, JobRequest, Prepared, StructureData
 from crystalmath.structures.formula import reduced_formula
 
 ENDINGS: Final = (".in", ".pwi", ".pw")
@@ -29,7 +30,37 @@ LEAST_EARLIER_S: Final = 30.0
 """but not less than this, or a quarter of a short limit: an iteration has to end and be written."""
 
 
-def prepare(request: JobRequest) -> Prepared:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A deck for a structure.
+
+    Attributes
+    ----------
+    files
+        The deck first, then its pseudopotentials.
+    notes
+        What a user should know of it.
+    """
+
+    files: tuple[InputFile, ...]
+    notes: Sequence[str]
+
+
+class DeckWriter(Protocol):
+    """Writes a deck for a structure: the generator, in a worker process."""
+
+    def write(
+        self,
+        structure: StructureData,
+        options: Mapping[str, Any],
+        task: str | None,
+        context: Mapping[str, str],
+        files: Sequence[InputFile],
+    ) -> Written:
+        """Write it; raises ``InputRejected`` and ``InvalidParams`` below ``inputs``."""
+
+
+def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     """Check the request and say what to run.
 
     Raises
@@ -37,21 +68,16 @@ def prepare(request: JobRequest) -> Prepared:
     InvalidParams, InputRejected
         With the field at fault.
     """
-    _refuse_foreign(request)
+    refuse_engine(request, "espresso")
     options = parse_options(EspressoOptions, request.inputs)
-    files = check_files(request.files)
+    files, written = _with_deck(request, options, writer)
     given = find_deck(files, options.deck)
     text, warnings = read_deck(given, crlf=CRLF)
-    deck = _with_values(parse_deck(text), options)
+    deck = with_values(parse_deck(text), options.values, "inputs.values")
     check_deck(deck, given.file.path, given.field)
     _check_task(request.task, deck)
     espresso_pseudo = request.context.get("ESPRESSO_PSEUDO")
-    if espresso_pseudo and not espresso_pseudo.startswith("/"):
-        raise InvalidParams(
-            "ESPRESSO_PSEUDO is relative",
-            hint="give the absolute path",
-            field="context.ESPRESSO_PSEUDO",
-        )
+    pseudo.check_variable(espresso_pseudo)
     looked_in = pseudo.places(deck, given.beside, espresso_pseudo)
     pseudos = pseudo.collect(deck, files, looked_in, given.field)
     earlier = saved.collect(deck, files, options.save_from, given.beside, given.field)
@@ -67,7 +93,7 @@ def prepare(request: JobRequest) -> Prepared:
         env={**request.context, **program.environment(request)},
         formula=reduced_formula([s for s in symbols if s is not None]) if known else None,
         n_atoms=len(symbols) if known else None,
-        warnings=(*warnings, *notes),
+        warnings=(*written, *warnings, *notes),
     )
 
 
@@ -91,19 +117,6 @@ def find_deck(files: Sequence[InputFile], named: str | None) -> Given:
 def label_element(deck: Deck, label: str) -> str | None:
     """The element of an atom's label."""
     return next((one.element for one in deck.species if one.label == label), None)
-
-
-def _with_values(deck: Deck, options: EspressoOptions) -> Deck:
-    for name, value in options.values.items():
-        namelist, _, key = name.partition(".")
-        if namelist not in deck.namelists:
-            raise InvalidParams(
-                f"the deck has no namelist &{namelist}",
-                hint=f"it has {', '.join(deck.namelists) or 'none'}",
-                field=f"inputs.values.{name}",
-            )
-        deck = deck.with_value(namelist, key.replace(" ", ""), value)
-    return deck
 
 
 def _check_task(task: str | None, deck: Deck) -> None:
@@ -143,12 +156,39 @@ def _is(file: InputFile, pseudos: tuple[InputFile, ...]) -> bool:
     return any(PurePosixPath(one.path).name == name for one in pseudos)
 
 
-def _refuse_foreign(request: JobRequest) -> None:
-    """Refuse what would be ignored."""
-    refuse_engine(request, "espresso")
-    if request.structure is not None:
+def _with_deck(
+    request: JobRequest, options: EspressoOptions, writer: DeckWriter
+) -> tuple[tuple[InputFile, ...], Sequence[str]]:
+    """The files of the request, with a deck written for its structure where it has none."""
+    files = check_files(request.files)
+    if request.structure is None:
+        _refuse_unused(options)
+        return files, ()
+    if options.deck is not None or any(file.path.lower().endswith(ENDINGS) for file in files):
         raise InvalidParams(
-            "the code espresso takes the structure that stands in the deck",
-            hint="give the deck among the files, and no structure",
+            "there are a structure and a deck, and the deck holds a structure of its own",
+            hint="leave one of them out",
             field="structure",
+        )
+    asked = options.model_dump(
+        mode="json", include=set(DeckOptions.model_fields), exclude_unset=True
+    )
+    made = writer.write(request.structure, asked, request.task, request.context, files)
+    names = {file.path for file in made.files}
+    return (*made.files, *(file for file in files if file.path not in names)), made.notes
+
+
+def _refuse_unused(options: EspressoOptions) -> None:
+    """Refuse what would be ignored: a deck of the user holds the physics itself."""
+    unused = [
+        name
+        for name in DeckOptions.model_fields
+        if name in options.model_fields_set and name != "values"
+    ]
+    if unused:
+        raise InvalidParams(
+            f"{', '.join(unused[:5])} {'is' if len(unused) == 1 else 'are'} for writing a deck, "
+            "and there is no structure",
+            hint="give a structure, or set it in the deck: `inputs.values` changes single values",
+            field=f"inputs.{unused[0]}",
         )

@@ -14,7 +14,7 @@ from crystalmath.codes.ending import refuse_unbegun
 from crystalmath.codes.espresso import pseudo, saved
 from crystalmath.codes.espresso.deck import Deck
 from crystalmath.codes.espresso.geometry import positions_angstrom
-from crystalmath.codes.espresso.options import MOVING, RELAXING
+from crystalmath.codes.espresso.options import MOVING, RELAXING, DeckOptions
 from crystalmath.codes.espresso.prepare import find_deck
 from crystalmath.codes.espresso.reading import find_outputs, load_deck, load_run
 from crystalmath.codes.espresso.run import Cell, Positions, Run
@@ -47,7 +47,7 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
         There is nothing to go on from.
     """
     refuse_unbegun(reason)
-    name = find_deck(request.files, request.inputs.get("deck")).file.path
+    name = _deck_name(directory, request)
     deck, outputs = load_deck(directory / name), find_outputs(directory)
     if deck is None or not outputs:
         raise InputRejected(
@@ -63,7 +63,8 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
     else:
         deck = _from_geometry(deck, run, notes)
     deck = _repaired(deck, run, reason, notes)
-    inputs = {k: v for k, v in request.inputs.items() if k not in {"values", "save_from"}}
+    written = {*DeckOptions.model_fields, "save_from"}  # they stand in the deck now
+    inputs = {k: v for k, v in request.inputs.items() if k not in written}
     return Continuation(
         fix="; ".join(notes),
         inputs={**inputs, "deck": name},
@@ -74,6 +75,15 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
         ),
         structure=None,
     )
+
+
+def _deck_name(directory: Path, request: JobRequest) -> str:
+    """The deck among the files of the request, or the one that was written for its structure."""
+    if request.structure is not None:
+        written = sorted(path.name for path in directory.glob("*.in") if path.is_file())
+        if written:
+            return written[0]
+    return find_deck(request.files, request.inputs.get("deck")).file.path
 
 
 def _restart_files(directory: Path, deck: Deck, run: Run) -> tuple[InputFile, ...]:

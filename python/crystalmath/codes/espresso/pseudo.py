@@ -7,7 +7,7 @@ Looked for among the files of the job, then in the deck's ``pseudo_dir``, then i
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,21 @@ class Place:
 
     name: str
     path: Path
+
+
+def check_variable(espresso_pseudo: str | None) -> None:
+    """Refuse a relative ``ESPRESSO_PSEUDO``: the daemon stands in another directory.
+
+    Raises
+    ------
+    InvalidParams
+    """
+    if espresso_pseudo and not espresso_pseudo.startswith("/"):
+        raise InvalidParams(
+            "ESPRESSO_PSEUDO is relative",
+            hint="give the absolute path",
+            field="context.ESPRESSO_PSEUDO",
+        )
 
 
 def places(deck: Deck, beside: Path | None, espresso_pseudo: str | None) -> list[Place]:
@@ -118,19 +133,29 @@ def _known(element: str, given: Sequence[InputFile], looked_in: Sequence[Place])
             names += sorted(path.name for path in place.path.iterdir())
         except OSError:
             continue
-    fitting = [
-        name
-        for name in dict.fromkeys(names)
-        if name.lower().endswith(_ENDINGS) and element_of_label(_stem(name)) == element
-    ]
+    fitting = fitting_names(element, names)
     if not fitting and not looked_in:
         return "add the file to the job, or set ESPRESSO_PSEUDO to the directory that holds it"
     if not fitting:
         return f"for {element} there is none: add the file, or give another ESPRESSO_PSEUDO"
-    more = len(fitting) - _MOST_NAMES
-    return f"for {element} there are: {', '.join(fitting[:_MOST_NAMES])}" + (
-        f" and {more} more" if more > 0 else ""
-    )
+    return f"for {element} there are: {listed(fitting)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of many names."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def fitting_names(
+    element: str, names: Iterable[str], endings: tuple[str, ...] = _ENDINGS
+) -> list[str]:
+    """Those names of files that are pseudopotentials of an element, each once."""
+    return [
+        name
+        for name in dict.fromkeys(names)
+        if name.lower().endswith(endings) and element_of_label(_stem(name)) == element
+    ]
 
 
 def _stem(name: str) -> str:

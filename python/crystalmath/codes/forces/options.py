@@ -151,7 +151,7 @@ def _check_ensemble(options: MdOptions, *, crystal: bool) -> MdOptions:
     if options.ensemble == "npt" and not crystal:
         raise InvalidParams(
             "a pressure can be kept only when the structure is periodic in three directions",
-            hint="ensemble: nvt",
+            hint="give `inputs.ensemble: nvt`",
             field="inputs.ensemble",
         )
     for name in ("pressure_gpa", "barostat_fs", "cell"):
@@ -159,7 +159,7 @@ def _check_ensemble(options: MdOptions, *, crystal: bool) -> MdOptions:
         if options.ensemble != "npt" and given:
             raise InvalidParams(
                 f"{name} has a meaning only at constant pressure",
-                hint="ensemble: npt, or leave it out",
+                hint="give `inputs.ensemble: npt`, or leave it out",
                 field=f"inputs.{name}",
             )
     if options.ensemble != "nve" and options.temperature_k == 0:

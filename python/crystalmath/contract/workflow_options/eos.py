@@ -20,6 +20,11 @@ class EosOptions(Params):
         description="Largest relative change of the volume, to each side: 0.06 is ± 6 % in volume, "
         "± 2 % in length.",
     )
+    relax: bool = Field(
+        default=True,
+        description="Relax atoms and cell first. Without it the volumes lie around that of the "
+        "structure as it is given.",
+    )
     fmax_ev_per_a: float = Field(
         default=1e-3,
         gt=0,

@@ -31,5 +31,6 @@ class RelaxOptions(Params):
     max_steps: MaxSteps = Field(default=500, description="Steps before it gives up.")
     optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
     keep_symmetry: bool = Field(
-        default=False, description="Keep the symmetry that the structure has, within 0.01 Å."
+        default=False,
+        description="Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.",
     )

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from crystalmath.domain.evidence import Observation, SeenPhase
+from crystalmath.domain.evidence import Observation, SeenPhase, said
 from crystalmath.runners.host.script import render_script
 from crystalmath.runners.remote.claim import claim_script, read_answer
 from crystalmath.runners.remote.host import COMMAND_S, QUERY_S, RemoteHost, expandable
@@ -108,7 +108,8 @@ class HostRunner(RemoteHost):
             seen[int(match[3])] = Observation(
                 "squeue", at, phase, raw, poll=number, reason=reason, owner=user, name=match[2]
             )
-        return QueuePoll(complete=True, at=at, number=number, seen=seen)
+        words = {job: said(one) for job, one in seen.items()}
+        return QueuePoll(complete=True, at=at, number=number, seen=seen, words=words)
 
     def history(self, jobs: Sequence[Watched]) -> tuple[dict[int, list[Observation]], str | None]:  # noqa: ARG002
         """See ``ClusterRunner.history``: nobody keeps one here."""

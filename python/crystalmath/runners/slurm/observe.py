@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -24,16 +24,59 @@ _RANK: Final[Mapping[SeenPhase, int]] = {
     "cancelled": 1,
     "ended": 0,
 }
+_START: Final = QueueRow._fields.index("start_at")
+"""``used_s`` comes after it."""
 _NOT_STARTED: Final = frozenset({(127, 0), (126, 0), (0, 53)})
 """Exit codes by which SLURM or the shell says that the program, or a directory, is missing."""
 
 
-def of_queue(rows: Iterable[QueueRow], number: int, at: float) -> dict[int, Observation]:
-    """One observation for each job; the tasks of an array, or the parts of a het job, together."""
-    by_job: dict[int, list[QueueRow]] = {}
+class _OfQueue(Mapping[int, Observation]):
+    """Observations, made when they are asked for: of most rows nobody asks, see ``words``."""
+
+    def __init__(self, by_job: Mapping[int, Sequence[QueueRow]], number: int, at: float) -> None:
+        self._by_job = by_job
+        self._number = number
+        self._at = at
+        self._made: dict[int, Observation] = {}
+
+    def __getitem__(self, job: int) -> Observation:
+        if job not in self._made:
+            self._made[job] = _of_rows(self._by_job[job], self._number, self._at)
+        return self._made[job]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._by_job)
+
+    def __len__(self) -> int:
+        return len(self._by_job)
+
+
+def by_job(rows: Iterable[QueueRow]) -> dict[int, list[QueueRow]]:
+    """The rows of each job: the tasks of an array, or the parts of a het job, together."""
+    found: dict[int, list[QueueRow]] = {}
     for row in rows:
-        by_job.setdefault(row.ref.job, []).append(row)
-    return {job: _of_rows(found, number, at) for job, found in by_job.items()}
+        found.setdefault(row.ref.job, []).append(row)
+    return found
+
+
+def of_queue(
+    rows_of: Mapping[int, Sequence[QueueRow]], number: int, at: float
+) -> Mapping[int, Observation]:
+    """One observation for each job, of all its rows."""
+    return _OfQueue(rows_of, number, at)
+
+
+def words(rows_of: Mapping[int, Sequence[QueueRow]]) -> dict[int, Hashable]:
+    """What the rows of each job say: equal words make observations that differ in time alone.
+
+    Left out are the time used, and the start of what waits, which is an estimate.
+    """
+    return {job: tuple([_words(row) for row in rows]) for job, rows in rows_of.items()}
+
+
+def _words(row: QueueRow) -> Hashable:
+    start_at = None if row.state.meaning.phase == "waiting" else row.start_at
+    return (row[:_START], start_at, row[_START + 2 :])
 
 
 def of_tasks(

@@ -121,11 +121,13 @@ class SlurmRunner(RemoteHost):
         command = queue_command(user, tag, self._record.slurm_cluster)
         at = self._clock()
         poll = read_queue(self._ask(command, cap=_QUEUE_CAP), tag)
+        rows_of = observe.by_job(poll.rows)
         return QueuePoll(
             complete=poll.complete,
             at=at,
             number=number,
-            seen=observe.of_queue(poll.rows, number, at),
+            seen=observe.of_queue(rows_of, number, at),
+            words=observe.words(rows_of),
             tasks=observe.of_tasks(poll.rows, number, at),
             unsure=poll.rejected_ids(),
             rows=_Shown(poll.rows),

@@ -6,15 +6,21 @@ How a job of the code is asked for that stands here, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crystalmath.errors import InvalidParams
+from crystalmath.services.ports_workflows import NewStep
 from crystalmath.services.workflows.plan import Plan
 
 FORCES: Final = "forces"
 """The code that computes with force engines."""
 ESPRESSO: Final = "espresso"
+CRYSTAL: Final = "crystal"
+
+_SINGLE_POINT: Final = {FORCES: "single_point"}
+"""Task that gives energy, forces and stress, where its name is not ``scf``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +38,83 @@ class Criteria:
         return cls(**{name: options[name] for name in cls.__slots__})
 
 
-def single_point(plan: Plan) -> dict[str, Any]:
-    """A job that gives energy, forces and, of a crystal, stress."""
-    return plan.job("scf" if plan.code == ESPRESSO else "single_point", {})
+_VARIED: Final[Mapping[str, Mapping[str, str]]] = {
+    FORCES: {"supercell": ""},
+    ESPRESSO: {
+        "cutoff": "ecutwfc_ry",
+        "degauss": "degauss_ry",
+        "k_spacing": "k_mesh",
+        "supercell": "",
+    },
+    CRYSTAL: {"tolinteg": "tolinteg", "basis": "basis", "shrink": "shrink"},
+}
+"""The input of each code for a parameter of a series; empty where the structure says it all."""
+
+
+def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
+    """The inputs that set a parameter, in the words of the code.
+
+    Parameters
+    ----------
+    value
+        Of ``k_spacing`` the mesh that the spacing gives.
+
+    Raises
+    ------
+    InvalidParams
+        The code has no such parameter.
+    """
+    names = _VARIED[plan.code]
+    if parameter not in names:
+        raise InvalidParams(
+            f"{plan.engine or plan.code} has no {parameter}",
+            hint=f"what can be varied: {', '.join(names)}",
+            field="options.parameter",
+        )
+    if plan.code == CRYSTAL:
+        options = plan.inputs.get("options", {})
+        metal = 2 if options.get("metal") else 1
+        if parameter == "tolinteg":
+            value = _five(value)
+        elif parameter == "shrink":
+            value = [int(value), metal * int(value)]
+        return {"options": {**options, names[parameter]: value}}
+    if parameter == "supercell":
+        return of_supercell(plan, [int(value)] * 3)
+    return {names[parameter]: value}
+
+
+def of_supercell(plan: Plan, sizes: Sequence[int]) -> dict[str, Any]:
+    """The inputs of a job of a supercell that those of its cell do not fit.
+
+    A mesh of k points that was given becomes coarser; a spacing needs no change.
+    """
+    mesh = plan.inputs.get("k_mesh")
+    if mesh is None:
+        return {}
+    return {"k_mesh": [-(-points // size) for points, size in zip(mesh, sizes, strict=True)]}
+
+
+def _five(text: Any) -> list[int]:
+    words = str(text).split()
+    if len(words) != 5 or not all(word.isdigit() for word in words):
+        raise InvalidParams(
+            f"{text!r} is no TOLINTEG",
+            hint="five whole numbers: 7 7 7 7 14",
+            field="options.values",
+        )
+    return [int(word) for word in words]
+
+
+def single_point(plan: Plan, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A job that gives energy, forces and, of a crystal, stress.
+
+    Parameters
+    ----------
+    inputs
+        Further inputs, in the words of the code.
+    """
+    return plan.job(_SINGLE_POINT.get(plan.code, "scf"), inputs or {})
 
 
 def relaxation(plan: Plan, criteria: Criteria, cell: str | None, **more: Any) -> dict[str, Any]:
@@ -59,3 +139,37 @@ def relaxation(plan: Plan, criteria: Criteria, cell: str | None, **more: Any) ->
         given["optimizer"] = criteria.optimizer
         return plan.job("relax", given)
     return plan.job("relax" if cell == "fixed" else "vc-relax", given)
+
+
+def at_volume(plan: Plan, criteria: Criteria, free: str) -> dict[str, Any]:
+    """A job that gives the least energy at a fixed volume.
+
+    Parameters
+    ----------
+    free
+        What the symmetry leaves free there, see ``analysis.procedures.freedom``. A code of plane
+        waves moves nothing else: the basis of each volume is then that of its own cell.
+    """
+    if plan.code == FORCES or free == "shape":
+        return relaxation(plan, criteria, "constant_volume")
+    if free == "atoms":
+        return relaxation(plan, criteria, "fixed")
+    return single_point(plan)
+
+
+def start_at_minimum(plan: Plan) -> NewStep:
+    """The first step of a kind that starts from a minimum, and has the option ``relax``.
+
+    The relaxation of atoms and cell, or the forces of a structure that is relaxed already.
+    """
+    uses = {"structure": plan.start}
+    if plan.options["relax"]:
+        action = relaxation(plan, Criteria.of(plan.options), "full")
+        return NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
+    return NewStep("start", "forces of the structure as it is", "job", single_point(plan), uses)
+
+
+def dynamics(plan: Plan) -> dict[str, Any]:
+    """A job that moves the atoms in time, as the options of the kind ``md`` say."""
+    given = {name: value for name, value in plan.options.items() if name != "edge_angstrom"}
+    return plan.job("md", given)

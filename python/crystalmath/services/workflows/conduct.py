@@ -17,6 +17,7 @@ from typing import Any, Final
 from crystalmath.domain.workflow_states import standing, startable
 from crystalmath.errors import (
     AnalysisRefused,
+    ConfigError,
     Conflict,
     CrystalMathError,
     DatabaseError,
@@ -48,7 +49,7 @@ COMPUTE_S: Final = 900.0
 """Seconds for one computation in a worker process."""
 _LATER: Final = (DatabaseError, Overloaded, ShuttingDown)
 """Trouble of the moment, not of the step."""
-_REFUSALS: Final = (InputRejected, NotImplementedYet, Conflict, AnalysisRefused)
+_REFUSALS: Final = (InputRejected, ConfigError, NotImplementedYet, Conflict, AnalysisRefused)
 
 Compute = Callable[[str, Mapping[str, Any], float], Any]
 

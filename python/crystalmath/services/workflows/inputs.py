@@ -48,20 +48,34 @@ def resolve(
     NotFound
         A document is not in the database.
     """
-    given = {one.name: one for one in steps}
-    loaded: dict[str, Any] = {}
-    arguments: dict[str, Any] = {}
-    hashes: dict[str, str | list[str]] = {}
-    for name, use in step.uses.items():
-        if isinstance(use, tuple):
-            values = [_value(one, given, loaded, store) for one in use]
-            arguments[name] = values
-            hashes[name] = [hash_of(text_of(value)) for value in values]
-        else:
-            arguments[name] = _value(use, given, loaded, store)
-            hashes[name] = hash_of(text_of(arguments[name]))
+    arguments = arguments_of(step.uses, steps, store)
+    hashes = {
+        name: [hash_of(text_of(one)) for one in arguments[name]]
+        if isinstance(use, tuple)
+        else hash_of(text_of(arguments[name]))
+        for name, use in step.uses.items()
+    }
     whole = {"action": step.action, "kind": step.kind, "uses": hashes, "version": version}
     return Inputs(arguments, hash_of(text_of(whole)))
+
+
+def arguments_of(
+    uses: Mapping[str, Use | tuple[Use, ...]], steps: Sequence[StepRecord], store: WorkflowStore
+) -> dict[str, Any]:
+    """The documents, or the parts of them, that are used.
+
+    Raises
+    ------
+    MissingPart, NotFound
+    """
+    given = {one.name: one for one in steps}
+    loaded: dict[str, Any] = {}
+    return {
+        name: [_value(one, given, loaded, store) for one in use]
+        if isinstance(use, tuple)
+        else _value(use, given, loaded, store)
+        for name, use in uses.items()
+    }
 
 
 def _value(

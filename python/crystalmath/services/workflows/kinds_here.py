@@ -5,7 +5,7 @@ Used by ``service`` for ``workflows.available`` and to refuse what cannot run be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from crystalmath.contract.planned import PLANNED
@@ -66,11 +66,6 @@ def _computed_by(procedure: Procedure) -> str:
 
 
 _TITLES: Final = {
-    "workflows.create_convergence": "Convergence",
-    "workflows.create_bands": "Bands and density of states",
-    "workflows.create_phonon": "Phonons",
-    "workflows.create_elastic": "Elastic constants",
-    "workflows.create_md": "Molecular dynamics",
     "workflows.launch_aiida": "A workflow of AiiDA",
 }
 
@@ -102,6 +97,12 @@ def _engines(codes: Mapping[str, CodeAdapter]) -> list[EngineUse]:
     ]
 
 
+_NO_MEANING: Final = {
+    ("bands", FORCES): "a force engine has no electrons, so it has no bands",
+}
+"""What a kind of workflow cannot be asked of, and why."""
+
+
 def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | None]:
     """Code and engine of a workflow.
 
@@ -112,6 +113,13 @@ def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | No
     InvalidParams
     """
     code = params.code or FORCES
+    reason = _NO_MEANING.get((procedure.kind, code))
+    if reason is not None:
+        raise InvalidParams(
+            reason,
+            hint=f"{_computed_by(procedure)}: give `code`",
+            field="engine" if params.code is None else "code",
+        )
     if code not in procedure.codes:
         raise NotImplementedYet(
             f"{procedure.title.lower()} with {'a force engine' if code == FORCES else code} is not "
@@ -132,6 +140,26 @@ def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | No
     return FORCES, params.engine.removeprefix(f"{FORCES}:")
 
 
+def settled(
+    params: CreateParams, code: str, options: Mapping[str, Any], structure: StructureData
+) -> dict[str, Any]:
+    """The options with what depends on code and structure settled.
+
+    Raises
+    ------
+    InvalidParams
+        One that the code has no use for.
+    """
+    given: Collection[str] = getattr(getattr(params, "options", None), "model_fields_set", ())
+    if code != FORCES and "optimizer" in given:
+        raise InvalidParams(
+            f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"
+        )
+    if "cell" in options and options["cell"] is None:
+        return {**options, "cell": "full" if structure.is_crystal else "fixed"}
+    return dict(options)
+
+
 def check_structure(procedure: Procedure, structure: StructureData) -> None:
     """Refuse a structure that the kind has no meaning for.
 
@@ -141,8 +169,8 @@ def check_structure(procedure: Procedure, structure: StructureData) -> None:
     """
     if procedure.crystals_only and not structure.is_crystal:
         raise InvalidParams(
-            f"an {procedure.title.lower()} needs a crystal that repeats in three directions; this "
+            f"{procedure.title.lower()} needs a crystal that repeats in three directions; this "
             f"structure repeats in {sum(structure.pbc) if structure.lattice is not None else 0}",
-            hint="a layer, a rod or a molecule has no volume that could be varied",
+            hint="a layer, a rod or a molecule has no volume and no mesh of its own",
             field="structure",
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -126,6 +126,27 @@ class Procedure(Protocol):
         output
             What the step gave.
         """
+
+
+@runtime_checkable
+class Tried(Protocol):
+    """A kind whose jobs are known only after a computation: what can be checked beforehand."""
+
+    def trial(self, plan: Plan) -> Mapping[str, Any]:
+        """The action of a job like those that will come, for the structure to start from."""
+
+
+@runtime_checkable
+class Standardised(Protocol):
+    """A kind that computes the standard cell: doubts about the cell that was given do not count.
+
+    Attributes
+    ----------
+    standardises
+        True.
+    """
+
+    standardises: bool
 
 
 def computation(function: str, **given: Any) -> dict[str, Any]:

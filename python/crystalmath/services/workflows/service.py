@@ -5,7 +5,6 @@ These functions check, store a wish and return; ``driver`` carries it out.
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,9 +12,20 @@ from typing import Any
 
 from crystalmath.contract.jobs import StructureIn, SubmitParams
 from crystalmath.contract.rpc import Call, Listing, NoParams, rpc
+from crystalmath.contract.workflow_files import (
+    ExportResult,
+    ExportWorkflowParams,
+    PlotParams,
+    WorkflowPlot,
+)
 from crystalmath.contract.workflows import (
+    CreateBandsParams,
+    CreateConvergenceParams,
+    CreateElasticParams,
     CreateEosParams,
+    CreateMdParams,
     CreateParams,
+    CreatePhononParams,
     CreateRelaxParams,
     CreateResult,
     KindInfo,
@@ -30,6 +40,8 @@ from crystalmath.contract.workflows import (
 )
 from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
+    AnalysisRefused,
+    ConfigError,
     Conflict,
     DatabaseError,
     IllegalTransition,
@@ -43,11 +55,17 @@ from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
 from crystalmath.services.submission import Desk, fingerprint
 from crystalmath.services.workflows import kinds_here, view
+from crystalmath.services.workflows.computations import CHECKS
+from crystalmath.services.workflows.conduct import Compute
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
-from crystalmath.services.workflows.plan import Plan, Procedure
+from crystalmath.services.workflows.plan import Plan, Procedure, Standardised, Tried
+from crystalmath.services.workflows.results import Results
 
-CREATE_ERRORS = (InputRejected, NotImplementedYet, Conflict, DatabaseError)
+CREATE_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
+CHECK_S = 60.0
+"""Seconds for a first look at what is asked for."""
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
+RESULT_ERRORS = (NotFound, IllegalTransition, InputRejected, DatabaseError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +79,7 @@ class WorkflowsParts:
     procedures: Mapping[str, Procedure]
     clock: Callable[[], float]
     wake: Callable[[int], None]
+    compute: Compute
 
 
 class WorkflowsService:
@@ -69,6 +88,7 @@ class WorkflowsService:
     def __init__(self, parts: WorkflowsParts) -> None:
         self._parts = parts
         self._store = parts.store
+        self._results = Results(parts.store, parts.compute)
 
     @rpc(errors=(DatabaseError,), read_only=True)
     def available(self, params: NoParams) -> Listing[KindInfo, KindsMeta]:
@@ -90,6 +110,51 @@ class WorkflowsService:
         """
         return self._create("eos", params, params.options.model_dump(mode="json"), call)
 
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_bands(self, params: CreateBandsParams, call: Call) -> CreateResult:
+        """Compute bands and density of states. It runs at once.
+
+        The standard primitive cell is computed along the path that belongs to it, and on a mesh
+        that is denser than that of the SCF; edges and gap are those of both.
+        """
+        return self._create("bands", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_convergence(self, params: CreateConvergenceParams, call: Call) -> CreateResult:
+        """Find how fine a parameter must be: one calculation for each of its values.
+
+        The finest one is the reference. Converged is the first value from which all finer ones stay
+        within the tolerance; meshes of odd and even size are series of their own. It runs at once.
+        """
+        return self._create("convergence", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_md(self, params: CreateMdParams, call: Call) -> CreateResult:
+        """Move atoms in time, and average after the start. It runs at once.
+
+        Velocity Verlet at constant energy; Langevin at constant temperature, or temperature and
+        pressure.
+        """
+        return self._create("md", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=(*CREATE_ERRORS, AnalysisRefused), lane="proc", deadline_s=120.0)
+    def create_phonon(self, params: CreatePhononParams, call: Call) -> CreateResult:
+        """Compute phonons: bands, density of states, thermodynamic functions. It runs at once.
+
+        The structure is relaxed, and atoms of a supercell are displaced, as few as the symmetry
+        allows; from the forces come force constants and everything else.
+        """
+        return self._create("phonon", params, params.options.model_dump(mode="json"), call)
+
+    @rpc(errors=CREATE_ERRORS, lane="proc", deadline_s=60.0)
+    def create_elastic(self, params: CreateElasticParams, call: Call) -> CreateResult:
+        """Compute elastic constants. It runs at once.
+
+        The structure is relaxed and strained, as little as the symmetry allows; atoms are relaxed
+        in each strained cell, and the constants are fitted to the stresses.
+        """
+        return self._create("elastic", params, params.options.model_dump(mode="json"), call)
+
     @rpc(errors=(DatabaseError,), read_only=True)
     def list(self, params: ListWorkflowsParams) -> Listing[WorkflowSummary, WorkflowsMeta]:
         """List workflows, the newest first."""
@@ -108,10 +173,18 @@ class WorkflowsService:
         """Tell everything about one workflow: its steps, and its results when it is done."""
         record = self._store.workflow(params.id)
         steps = self._store.steps(params.id)
-        results: dict[str, Any] = {}
-        if record.results_hash is not None:
-            results = json.loads(self._store.artefact(record.results_hash))
+        results = self._results.document(record)
         return view.whole(record, steps, results, self._progress(steps))
+
+    @rpc(errors=RESULT_ERRORS, lane="proc", read_only=True, deadline_s=60.0)
+    def plot(self, params: PlotParams) -> WorkflowPlot:
+        """Draw a plot of the results: a picture, or text for a terminal."""
+        return self._results.plot(params)
+
+    @rpc(errors=RESULT_ERRORS, lane="proc", read_only=True, deadline_s=60.0)
+    def export(self, params: ExportWorkflowParams) -> ExportResult:
+        """Make files of the results: JSON, CSV, and what phonopy and pymatgen read."""
+        return self._results.export(params)
 
     @rpc(errors=CHANGE_ERRORS)
     def cancel(self, params: WorkflowIdParams) -> WorkflowResult:
@@ -218,7 +291,9 @@ class WorkflowsService:
         wanted = params.structure or StructureIn(job=params.job)
         structure = self._parts.desk.structures.read(wanted)
         kinds_here.check_structure(procedure, structure)
-        text = text_of(bare_structure(asdict(structure)))
+        bare = bare_structure(asdict(structure))
+        doubts = self._looked_at(kind, bare, options)
+        text = text_of(bare)
         plan = Plan(
             name=params.name or f"{procedure.title} of {structure.formula}"[:100],
             code=code,
@@ -226,14 +301,19 @@ class WorkflowsService:
             model=params.model,
             structure=hash_of(text),
             source=dict(structure.source),
-            options=options,
+            options=kinds_here.settled(params, code, options, structure),
             context={str(name): value for name, value in params.context.items()},
             resources=params.resources.model_dump(mode="json", exclude_unset=True),
             inputs=params.inputs,
             cluster=params.cluster,
         )
         steps = procedure.first_steps(plan)
-        warnings = self._check_first(plan, steps[0].action, structure)
+        first = next((step.action for step in steps if step.kind == "job"), None)
+        if first is None and isinstance(procedure, Tried):
+            first = procedure.trial(plan)
+        warnings = () if first is None else self._check_first(plan, first, structure)
+        if steps[0].kind != "job" and isinstance(procedure, Standardised):
+            warnings = ()
         return NewWorkflow(
             uuid=uuid.uuid4().hex,
             kind=kind,
@@ -248,19 +328,41 @@ class WorkflowsService:
             created_at=self._parts.clock(),
             token=params.client_token,
             request_sha256=request_sha256,
-            warnings=warnings,
+            warnings=(*warnings, *doubts),
         )
+
+    def _looked_at(
+        self, kind: str, structure: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> tuple[str, ...]:
+        """Refuse now what the kind cannot make anything of; returns what is doubtful."""
+        if kind not in CHECKS:
+            return ()
+        given = {"structure": structure, "options": options}
+        try:
+            return tuple(self._parts.compute(CHECKS[kind], given, CHECK_S)["warnings"])
+        except (InputRejected, AnalysisRefused) as error:
+            field = error.field or "structure"
+            if field.partition(".")[0] in options:
+                field = f"options.{field}"
+            raise type(error)(error.message, hint=error.hint, field=field) from error
 
     def _check_first(
         self, plan: Plan, action: Mapping[str, Any], structure: StructureData
     ) -> tuple[str, ...]:
-        """Refuse now what the first job would be refused for; returns what is doubtful."""
+        """Refuse now what the first job would be refused for; returns what is doubtful.
+
+        Where a computation comes first, a calculation of the same structure stands for that job.
+        """
         submission = SubmitParams.model_validate({**action, "name": "the first step"})
         try:
             return self._parts.desk.check(submission, structure=structure).prepared.warnings
         except InvalidParams as error:
-            field = (error.field or "").replace("inputs.", "options.") or None
-            raise InvalidParams(error.message, hint=error.hint, field=field) from error
+            field, hint = error.field, error.hint
+            name = (field or "").removeprefix("inputs.")
+            if name.split(".")[0] in plan.options:  # the kind has set it
+                field = f"options.{name}"
+                hint = (hint or "").replace("`inputs.", "`options.") or None
+            raise InvalidParams(error.message, hint=hint, field=field) from error
 
 
 def _refuse_final(step: StepRecord) -> None:

@@ -16,16 +16,21 @@ from crystalmath.errors import CrystalMathError, IllegalTransition, NotFound, Ou
 from crystalmath.services.job_continue import onward
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
-from crystalmath.services.ports import CodeAdapter
+from crystalmath.services.ports import CodeAdapter, RunWorker
 from crystalmath.services.ports_store import NewJob, Store
 from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord
 from crystalmath.services.structure_in import decode_structure
 from crystalmath.services.submission import Desk, new_job
+from crystalmath.services.workflows.computations import LEVELS
 from crystalmath.services.workflows.plan import MAX_NAME
 
 _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
 """Of a job's results: what is no result, and differs between two runs of the same."""
+_IN_FRAMES: Final = frozenset({"md"})
+"""Tasks whose result is what they wrote on the way: steps get it as ``series``."""
 MAX_ARRAYS_BYTES: Final = 256 * 1024**2
+READ_LEVELS_S: Final = 300.0
+"""Seconds for the levels of a band structure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ class DeskJobs:
     directories: JobDirectories
     ending: Ending
     clock: Callable[[], float]
+    run_worker: RunWorker
 
     def prepare(
         self, workflow: WorkflowRecord, step: StepRecord, arguments: Mapping[str, Any]
@@ -121,11 +127,31 @@ class DeskJobs:
         results = dict(self.store.documents(job_id).results)
         if "arrays_in" in results:
             results |= self._arrays(row["uuid"], results.pop("arrays_in"))
+        if results.pop("levels_in", None):
+            place = {"directory": str(self.directories.path(row["uuid"]))}
+            results["levels"] = self.run_worker(LEVELS[row["code"]], place, READ_LEVELS_S)
         output = {key: value for key, value in results.items() if key not in _PASSING}
+        if row["task"] in _IN_FRAMES:
+            output["series"] = self._series(row)
         structure = output.get("structure")
         if isinstance(structure, dict):
             output["structure"] = {"formula": row["formula"] or "", **structure}
         return JobEnd("COMPLETED", output)
+
+    def _series(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The curves of a job.
+
+        Raises
+        ------
+        OutputUnreadable
+        """
+        found = self.codes[row["code"]].series(self.directories.path(row["uuid"]))
+        if not found:
+            raise OutputUnreadable(
+                "the job completed, but what it wrote on the way cannot be read any more",
+                hint="was its directory deleted? `workflows.retry` runs the step again",
+            )
+        return dict(found)
 
     def _arrays(self, uuid: str, name: str) -> dict[str, Any]:
         """What the results of a large system leave in a file of the job.

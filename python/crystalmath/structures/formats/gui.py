@@ -12,7 +12,7 @@ import numpy as np
 
 from crystalmath.errors import InputRejected
 from crystalmath.structures.checks import check_count
-from crystalmath.structures.formats.number import number
+from crystalmath.structures.formats.number import number, quoted
 from crystalmath.structures.species import element_of_number
 from crystalmath.structures.structure import Floats, Integers, Structure
 
@@ -148,7 +148,7 @@ class _Lines:
         words = self.words(what) if words is None else words
         values = [number(word) for word in words[:3]]
         if len(values) < 3 or None in values:
-            self.refuse(f"{what} needs three numbers, found {' '.join(words) or 'nothing'!r}")
+            self.refuse(f"{what} needs three numbers, found {quoted(words)}")
         return [value for value in values if value is not None]
 
     def count(self, what: str) -> int:

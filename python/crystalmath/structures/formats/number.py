@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,11 @@ def number(value: Any) -> float | None:
     if isinstance(value, str) and "_" in value:  # 1_000 is a number in Python alone
         return None
     return result if np.isfinite(result) else None
+
+
+def quoted(words: Sequence[str]) -> str:
+    """The words of a line as a message shows them; ``nothing`` where there are none."""
+    return repr(" ".join(words)) if words else "nothing"
 
 
 def ase_version() -> str:

@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from crystalmath.errors import InputRejected
-from crystalmath.structures.formats.number import number
+from crystalmath.structures.formats.number import number, quoted
 from crystalmath.structures.species import LOST_MASS, element, isotope_of, site_data
 from crystalmath.structures.structure import Floats, Structure
 
@@ -81,7 +81,7 @@ class _Lines:
         values = [number(word) for word in words]
         if len(values) < 3 or None in values:
             self.refuse(
-                f"{what} needs three numbers, found {' '.join(words) or 'nothing'!r}",
+                f"{what} needs three numbers, found {quoted(words)}",
                 "was the program that wrote it stopped, or did it fail?"
                 if len(words) == 3
                 else None,

@@ -19,6 +19,9 @@ pub struct EosArgs {
     /// Largest change of the volume to each side: 0.06 is 6 % in volume, 2 % in length
     #[arg(long, value_name = "FRACTION", value_parser = finite)]
     pub reach: Option<f64>,
+    /// Leave the first relaxation out: the volumes lie around that of the structure as it is
+    #[arg(long)]
+    pub no_relax: bool,
     /// When a relaxation is at its end.
     #[command(flatten)]
     pub criteria: CriteriaArgs,
@@ -28,6 +31,7 @@ pub(in crate::cli::workflows) fn start(session: &Session, args: &EosArgs) -> Out
     let mut options = Given::default();
     options.put("points", args.points.map(Value::from));
     options.put("reach", args.reach.map(Value::from));
+    options.put("relax", args.no_relax.then_some(Value::Bool(false)));
     args.criteria.fill(&mut options);
     create(session, "workflows.create_eos", &args.create, options)
 }

@@ -81,7 +81,11 @@ fn from_part(name: &str, part: &Map<String, Value>, symbols: &[String], tables: 
                 let words = match key.as_str() {
                     // The rows of the part itself.
                     "groups" | "rows" => name.to_owned(),
-                    _ => format!("{name} {}", units::split(key).0),
+                    key => match units::split(key).0 {
+                        // The part has one list, called as itself.
+                        words if words == name => words,
+                        words => format!("{name} {words}"),
+                    },
                 };
                 tables.extend(from_list(key, &words, items, symbols));
             }
@@ -126,11 +130,16 @@ fn from_list(key: &str, name: &str, items: &[Value], symbols: &[String]) -> Opti
     if items.iter().all(Value::is_object) {
         return Some(records(name, items));
     }
-    if items.iter().all(Value::is_array) {
-        return matrix(name, items, "");
-    }
     let (_, unit) = units::split(key);
     let of_atoms = symbols.len() == items.len();
+    if items.iter().all(Value::is_array) {
+        let vectors = items.iter().all(|item| vector(item).is_some());
+        return if of_atoms && vectors {
+            Some(per_atom(name, unit, items, symbols))
+        } else {
+            matrix(&with_unit(name, unit), items, "")
+        };
+    }
     let rows = items.iter().enumerate().map(|(index, item)| {
         let mut row = vec![(index + 1).to_string()];
         if of_atoms {
@@ -211,11 +220,35 @@ fn matrix(name: &str, rows: &[Value], letter: &str) -> Option<Found> {
     Some(made(name, &heads, rows.collect()))
 }
 
+/// Vectors of the atoms, like forces.
+fn per_atom(name: &str, unit: &str, items: &[Value], symbols: &[String]) -> Found {
+    let rows = items.iter().zip(symbols).enumerate();
+    let rows = rows.map(|(index, (item, symbol))| {
+        let mut cells = vec![(index + 1).to_string(), symbol.clone()];
+        cells.extend(vector(item).into_iter().flatten().map(cell));
+        cells
+    });
+    let heads = ["x", "y", "z"].map(|axis| with_unit(axis, unit));
+    let heads = ["atom", "element", &heads[0], &heads[1], &heads[2]];
+    made(name, &heads, rows.collect())
+}
+
+/// The three components, where it has as many.
+fn vector(item: &Value) -> Option<&Vec<Value>> {
+    item.as_array()
+        .filter(|parts| parts.len() == 3 && parts.iter().all(Value::is_number))
+}
+
 /// The atoms of a structure, with their places.
 fn atoms(structure: &Map<String, Value>) -> Option<Found> {
     let symbols = structure.get("symbols")?.as_array()?;
     let positions = structure.get("positions")?.as_array()?;
-    let place = |x: &Value| x.as_f64().map_or_else(|| cell(x), |x| format!("{x:.6}"));
+    // Of what is nothing in so many decimals, the sign is left out.
+    let place = |x: &Value| match x.as_f64() {
+        Some(x) if x.abs() < 5e-7 => "0.000000".to_owned(),
+        Some(x) => format!("{x:.6}"),
+        None => cell(x),
+    };
     let rows = symbols.iter().zip(positions).enumerate();
     let rows = rows.map(|(index, (symbol, position))| {
         let mut cells = vec![(index + 1).to_string(), cell(symbol)];
@@ -327,6 +360,36 @@ mod tests {
         assert_eq!(found[0].rows[1], second);
         assert_eq!(found[1].name, "spin atomic");
         assert_eq!(found[1].rows[3], ["4", "O", "0.067"]);
+    }
+
+    #[test]
+    fn forces_stand_beside_their_elements_with_their_unit() {
+        let found = of(&json!({
+            "structure": {"symbols": ["Mg", "O"], "positions": [[-1e-9, 0, 0], [1, 1, 1]]},
+            "forces_ev_per_a": [[0.01, 0.0, -0.5], [-0.01, 0.0, 0.5]],
+            "stress_ev_per_a3": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}));
+        let forces = found
+            .iter()
+            .find(|table| table.name == "forces")
+            .expect("forces");
+        assert_eq!(
+            titles(forces),
+            ["atom", "element", "x eV/Å", "y eV/Å", "z eV/Å"]
+        );
+        assert_eq!(forces.rows[1], ["2", "O", "-0.01", "0.0", "0.5"]);
+        let atoms = found
+            .iter()
+            .find(|table| table.name == "atoms")
+            .expect("atoms");
+        assert_eq!(atoms.rows[0][2], "0.000000");
+        assert!(found.iter().any(|table| table.name == "stress eV/Å³"));
+    }
+
+    #[test]
+    fn a_list_called_as_its_part_is_named_once() {
+        let list: Vec<f64> = (1..6).map(f64::from).collect();
+        let found = of(&json!({"frequencies": {"frequencies_cm1": list}}));
+        assert_eq!(found[0].name, "frequencies");
     }
 
     #[test]

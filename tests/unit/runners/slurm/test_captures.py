@@ -13,7 +13,7 @@ from crystalmath.domain.task_list import parse_tasks
 from crystalmath.runners.slurm.advice import advise
 from crystalmath.runners.slurm.control import read_cancel, read_detail
 from crystalmath.runners.slurm.history import read_history
-from crystalmath.runners.slurm.observe import of_queue, reason_of
+from crystalmath.runners.slurm.observe import by_job, of_queue, reason_of
 from crystalmath.runners.slurm.queue import read_queue
 from crystalmath.runners.slurm.states import read_state
 from crystalmath.runners.slurm.submission import read_sbatch
@@ -196,7 +196,7 @@ def test_queues(name: str) -> None:
     poll = queued(load(name))
     assert poll.complete
     assert not poll.rejects
-    seen = of_queue(poll.rows, 1, 0.0)
+    seen = of_queue(by_job(poll.rows), 1, 0.0)
     wanted = SQUEUE[name]
     if name == "squeue-het":
         wanted = {84: wanted[84]}  # one job of two parts

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from crystalmath.domain.evidence import Observation
+from crystalmath.domain.evidence import Observation, is_same
 from crystalmath.runners.slurm.control import read_detail
 from crystalmath.runners.slurm.history import SEPARATOR, HistoryRow, read_history
-from crystalmath.runners.slurm.observe import of_detail, of_task_history, of_tasks
+from crystalmath.runners.slurm.observe import (
+    by_job,
+    of_detail,
+    of_queue,
+    of_task_history,
+    of_tasks,
+    words,
+)
 from crystalmath.runners.slurm.queue import read_queue
 from crystalmath.services.ports_shell import Ran
 from support.slurm_cases import load
@@ -106,3 +115,23 @@ def test_the_controller_counts_restarts_and_names_tasks() -> None:
     ]  # fmt: skip
     (at,) = {one.submit_at for one in detail("show-array-done")}
     assert at == datetime(2026, 11, 27, 22, 51, 42, tzinfo=UTC).timestamp()
+
+
+def test_words_are_equal_where_observations_differ_in_time_alone() -> None:
+    def polled(state: str, start: str, used: str, reason: str = "None") -> Mapping[str, Any]:
+        fields = (TAG, "71", state, reason, "n1", "ada", "1000", start, used, "1:00:00", "1", "4")
+        text = SEPARATOR.join((*fields, "main", "a", "normal", "/w", "cm-1")) + "\n"
+        rows_of = by_job(read_queue(Ran(0, text.encode()), TAG).rows)
+        return {"seen": of_queue(rows_of, 1, 10.0)[71], "words": words(rows_of)[71]}
+
+    running = polled("RUNNING", "2000", "1:00")
+    for other in (
+        polled("RUNNING", "2000", "2:00"),
+        polled("RUNNING", "2060", "1:00"),
+        polled("COMPLETING", "2000", "1:00"),
+        polled("PENDING", "2000", "0:00", "Priority"),
+    ):
+        assert (running["words"] == other["words"]) == is_same(running["seen"], other["seen"])
+    waiting = polled("PENDING", "2000", "0:00", "Priority")
+    assert polled("PENDING", "2060", "0:00", "Priority")["words"] == waiting["words"]
+    assert polled("PENDING", "2000", "0:00", "QOSMaxJobs")["words"] != waiting["words"]

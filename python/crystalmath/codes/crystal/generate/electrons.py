@@ -12,36 +12,8 @@ from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.codes.crystal.tables.libraries import LIBRARIES, library_name, missing
 from crystalmath.contract.d12 import D12Options, OpenShell
 from crystalmath.errors import InvalidParams
+from crystalmath.structures.metals import are_metals
 from crystalmath.structures.structure import Structure
-
-_NOT_METALS = frozenset(
-    [
-        "H",
-        "He",
-        "B",
-        "C",
-        "N",
-        "O",
-        "F",
-        "Ne",
-        "Si",
-        "P",
-        "S",
-        "Cl",
-        "Ar",
-        "Ge",
-        "As",
-        "Se",
-        "Br",
-        "Kr",
-        "Sb",
-        "Te",
-        "I",
-        "Xe",
-        "At",
-        "Rn",
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +143,7 @@ def _check_lock(options: D12Options, electrons: int) -> None:
 
 def metal_warnings(options: D12Options, structure: Structure) -> list[str]:
     """Whether what looks like a metal is treated as one."""
-    if not structure.symbols or any(symbol in _NOT_METALS for symbol in structure.symbols):
+    if not are_metals(structure.symbols):
         return []
     if not options.metal:
         return ["all elements are metals: give `options.metal` unless there is a gap"]

@@ -5,16 +5,28 @@ The volumes are those around the relaxed one, so their jobs are known only when 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.eos import EosOptions
 from crystalmath.services.ports_workflows import NewStep, Use
-from crystalmath.services.workflows.calculations import FORCES, Criteria, relaxation
+from crystalmath.services.workflows.calculations import (
+    ESPRESSO,
+    FORCES,
+    Criteria,
+    at_volume,
+    relaxation,
+)
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
 from crystalmath.services.workflows.plan import Plan, computation
+
+_RELAXED: Final = {
+    "nothing": "nothing to relax: the symmetry holds atoms and shape",
+    "atoms": "atoms relaxed; the symmetry holds the shape",
+    "shape": "atoms and shape relaxed",
+}
 
 
 class Eos:
@@ -27,12 +39,12 @@ class Eos:
         "atoms and shape relaxed at each volume."
     )
     options: type[BaseModel] = EosOptions
-    codes = frozenset({FORCES})
+    codes = frozenset({FORCES, ESPRESSO})
     result = "fit"
     crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
-        """The relaxation, and the volumes around its end."""
+        """The relaxation, if it is wanted, and the volumes around its end."""
         options = plan.options
         relax = NewStep(
             name="relax",
@@ -46,34 +58,44 @@ class Eos:
             title="choice of the volumes",
             kind="computation",
             action=computation(EOS_STRAIN, points=options["points"], reach=options["reach"]),
-            uses={"relaxed": Use(step="relax")},
+            uses={"relaxed": Use(step="relax")} if options["relax"] else {"structure": plan.start},
         )
-        return relax, volumes
+        return (relax, volumes) if options["relax"] else (volumes,)
+
+    def trial(self, plan: Plan) -> Mapping[str, Any]:
+        """The job at a volume, where there is none before."""
+        return at_volume(plan, Criteria.of(plan.options), "nothing")
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """A job for each volume, and the fit to all of them."""
         if step != "volumes":
             return ()
-        at_volume = relaxation(plan, Criteria.of(plan.options), "constant_volume")
+        action = at_volume(plan, Criteria.of(plan.options), output["free"])
         names = [f"volume-{i}" for i in range(1, len(output["structures"]) + 1)]
         jobs = [
             NewStep(
                 name=name,
                 title=f"{100 * change:+.1f} % in volume",
                 kind="job",
-                action=at_volume,
+                action=action,
                 uses={"structure": Use(step="volumes", path=("structures", i))},
             )
             for i, (name, change) in enumerate(zip(names, output["changes"], strict=True))
         ]
-        fit = NewStep(
-            name="fit",
-            title="fit of the equation of state",
-            kind="computation",
-            action=computation(EOS_FIT, provenance=plan.provenance),
-            uses={
-                "relaxed": Use(step="relax"),
-                "points": tuple(Use(step=name) for name in names),
-            },
-        )
-        return *jobs, fit
+        return *jobs, _fit(plan, names, output["free"])
+
+
+def _fit(plan: Plan, names: Sequence[str], free: str) -> NewStep:
+    uses: dict[str, Use | tuple[Use, ...]] = {"points": tuple(Use(step=name) for name in names)}
+    if plan.options["relax"]:
+        uses["relaxed"] = Use(step="relax")
+    if plan.code != FORCES:
+        uses["kept"] = Use(step="volumes", path=("volumes_angstrom3",))
+    known = {**plan.provenance, "at_each_volume": _RELAXED[free]}
+    return NewStep(
+        name="fit",
+        title="fit of the equation of state",
+        kind="computation",
+        action=computation(EOS_FIT, provenance=known),
+        uses=uses,
+    )

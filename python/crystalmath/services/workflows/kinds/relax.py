@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.services.ports_workflows import NewStep, Use
-from crystalmath.services.workflows.calculations import FORCES, Criteria, relaxation
+from crystalmath.services.workflows.calculations import ESPRESSO, FORCES, Criteria, relaxation
 from crystalmath.services.workflows.computations import RELAX_REPORT
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -21,22 +21,19 @@ class Relax:
     title = "Relaxation"
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
     options: type[BaseModel] = RelaxOptions
-    codes = frozenset({FORCES})
+    codes = frozenset({FORCES, ESPRESSO})
     result = "report"
     crystals_only = False
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, and the report on it."""
+        options = plan.options
+        kept = {"keep_symmetry": options["keep_symmetry"]} if plan.code == FORCES else {}
         relax = NewStep(
             name="relax",
             title="relaxation",
             kind="job",
-            action=relaxation(
-                plan,
-                Criteria.of(plan.options),
-                plan.options["cell"],
-                keep_symmetry=plan.options["keep_symmetry"],
-            ),
+            action=relaxation(plan, Criteria.of(options), options["cell"], **kept),
             uses={"structure": plan.start},
         )
         report = NewStep(

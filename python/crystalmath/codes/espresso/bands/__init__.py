@@ -1,0 +1,1 @@
+"""Bands and levels of a dense mesh: scf, bands and nscf one after the other in one job."""

@@ -1,0 +1,1 @@
+"""Decks of pw.x for structures."""

@@ -1,0 +1,1 @@
+"""Pseudopotentials in the format UPF: what their headers say, and which one an element gets."""

@@ -1,0 +1,1 @@
+"""Phonons as a workflow beside phonopy that is driven in one process."""
