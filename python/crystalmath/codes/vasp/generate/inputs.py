@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from crystalmath.codes.vasp.options import (
 )
 from crystalmath.codes.vasp.run.potcar import render_spec
 from crystalmath.errors import InputRejected, InvalidParams
+from crystalmath.services.ports import InputFile
 from crystalmath.structures.formula import cell_formula
 from crystalmath.structures.read import structure_of
 from crystalmath.structures.structure import Structure
@@ -38,11 +39,17 @@ _RELAXATION_ONLY: Final = ("fmax_ev_per_a", "max_steps", "cell")
 
 @dataclass(slots=True)
 class _Made:
-    """What the set gave and what became of it."""
+    """What the set gave and what became of it.
 
-    structure: Structure
+    Attributes
+    ----------
+    settings
+        What differs from the set, by its tag: what is used, why, and what the set has.
+    """
+
+    chosen: str
     tags: dict[str, Any]
-    changes: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def change(self, tag: str, value: Any, why: str) -> None:
@@ -58,8 +65,13 @@ class _Made:
         self.say(tag, shown[0], shown[1], why)
 
     def say(self, what: str, before: str | None, now: str | None, why: str) -> None:
-        """List what is no tag of INCAR."""
-        self.changes.append({"tag": what, "set": before, "used": now, "why": why})
+        """List what differs from the set; ``what`` need not be a tag of INCAR."""
+        first = self.settings.get(what, {"set": before})["set"]
+        self.settings[what] = {
+            "value": now,
+            "from": f"{why}; {self.chosen} has {first or 'nothing'}",
+            "set": first,
+        }
 
 
 def generate_inputs(
@@ -97,49 +109,67 @@ def generate_inputs(
     chosen = _chosen_set(asked, task)
     given = _sorted(_crystal(structure_of(structure)))
     found = _from_set(chosen, asked, task, given, previous_incar or {})
-    made = _Made(given, dict(found.incar))
+    made = _Made(chosen, dict(found.incar))
+    _say_where_from(made, given)
     _set_own(made, asked, task)
     kpoints, mesh = grid.kpoints_of(asked, task, given, found, made)
     labels = _labels(asked, found, made)
     tags = {tag: incar_value(value) for tag, value in made.tags.items()}
     beside = Beside(len(given.symbols), len(labels), mesh.count, gamma_needed=mesh.is_face_centred)
-    findings = lint_incar(tags, beside)
-    symmetry = find_symmetry(given)
+    made.notes += [*mesh.notes, *found.said]
+    made.notes += [f"INCAR: {one.message}" for one in lint_incar(tags, beside)]
+    cell, fractions = given.cell.tolist(), given.fractions.tolist()
     texts = {
         "INCAR": render_incar(tags),
         "KPOINTS": kpoints,
-        "POSCAR": render_poscar(
-            cell_formula(given.symbols),
-            given.cell.tolist(),
-            given.symbols,
-            given.fractions.tolist(),
-        ),
+        "POSCAR": render_poscar(cell_formula(given.symbols), cell, given.symbols, fractions),
         "POTCAR.spec": render_spec(found.functional, list(labels.values())),
     }
-    order = given.order.tolist()
     return {
-        "files": [{"path": path, "content": text} for path, text in texts.items() if text],
-        "report": {
-            "code": "vasp",
-            "task": task,
-            "set": chosen,
-            "library": f"pymatgen {version('pymatgen-core')}",
-            "changes": made.changes,
-            "kpoints": mesh.document,
-            "potcar": {"functional": found.functional, "labels": labels},
-            "space_group": {
-                "number": symmetry.number,
-                "symbol": symmetry.symbol,
-                "symprec_angstrom": symmetry.symprec_angstrom,
-            },
-            "formula": given.formula,
-            "n_atoms": len(given.symbols),
-            "order": None if order == sorted(order) else order,
-            "warnings": [
-                *dict.fromkeys([*made.notes, *mesh.notes, *found.said, *symmetry.warnings()]),
-                *(f"INCAR: {one.message}" for one in findings),
-            ],
-        },
+        "files": [asdict(InputFile(path, content=text)) for path, text in texts.items() if text],
+        "report": _report(made, task, given, mesh, labels, found.functional),
+    }
+
+
+def _say_where_from(made: _Made, given: Structure) -> None:
+    """The set, and the order of the atoms where it is another one."""
+    made.settings["input_set"] = {
+        "value": made.chosen,
+        "from": f"pymatgen {version('pymatgen-core')}",
+    }
+    order = given.order.tolist()
+    if order != sorted(order):
+        made.settings["atoms"] = {"value": order, "from": "by element, as POSCAR needs them"}
+        made.notes.append("POSCAR has the atoms in another order than the structure: by element")
+
+
+def _report(
+    made: _Made,
+    task: str,
+    given: Structure,
+    mesh: grid.Mesh,
+    labels: Mapping[str, str],
+    functional: str,
+) -> dict[str, Any]:
+    """The fields of ``contract.inputs.InputsReport``."""
+    symmetry = find_symmetry(given)
+    return {
+        "code": "vasp",
+        "task": task,
+        "formula": given.formula,
+        "n_atoms": len(given.symbols),
+        "repeats": [True, True, True],
+        "space_group": {"number": symmetry.number, "symbol": symmetry.symbol},
+        "symprec_angstrom": symmetry.symprec_angstrom,
+        "k_mesh": mesh.sizes,
+        "k_shift": None if mesh.sizes is None else [0, 0, 0],
+        "k_points_from": mesh.why,
+        "settings": made.settings,
+        "pseudopotentials": [
+            {"element": element, "file": label, "kind": "PAW", "functional": functional}
+            for element, label in labels.items()
+        ],
+        "warnings": list(dict.fromkeys([*made.notes, *symmetry.warnings()])),
     }
 
 
