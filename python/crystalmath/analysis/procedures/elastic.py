@@ -15,6 +15,8 @@ from crystalmath.analysis.elastic.fit import ElasticConstants, fit_elastic
 from crystalmath.analysis.elastic.strains import Strain, strains_of
 from crystalmath.analysis.point_group import periodic
 from crystalmath.analysis.procedures.relaxed import (
+    basis_doubt,
+    changed_basis,
     changed_group,
     engine_provenance,
     forces_and_stress,
@@ -51,7 +53,8 @@ def strained(relaxed: Mapping[str, Any], sizes: Sequence[float]) -> dict[str, An
     NotRelaxed, InputRejected
     """
     structure = periodic(structure_of_step(relaxed), "elastic constants")
-    check_relaxed(*forces_and_stress(relaxed), "elastic")
+    forces, stress = forces_and_stress(relaxed)
+    check_relaxed(forces, None if changed_basis(relaxed) else stress, "elastic")
     each = sorted({sign * size for size in sizes for sign in (-1, 1)})
     strains = strains_of(structure, tuple(each))
     return {
@@ -119,10 +122,11 @@ def fitted(
         "relaxed_with": "forces and stress; atoms alone in each strained cell",
     }
     document = elastic_document(found, provenance_of(("numpy", "spglib"), **known))
+    changed = changed_group(symmetry_of(of_document(before)), symmetry)
     return replace(
         document,
         quantities=(*document.quantities, *lattice_quantities(structure, symmetry)),
-        flags=(*document.flags, *changed_group(symmetry_of(of_document(before)), symmetry)),
+        flags=(*document.flags, *basis_doubt(relaxed), *changed),
     ).document()
 
 

@@ -44,6 +44,12 @@ class Export:
     taken: tuple[str, ...] = ()
     with_results: bool = False
 
+    def missing(self, steps: Sequence[StepRecord]) -> str | None:
+        """A step that it needs, and that this workflow was not asked for."""
+        there = {step.name for step in steps}
+        needed = [use.step for use in self.uses.values() if use.step is not None]
+        return next((name for name in needed if name not in there), None)
+
     def arguments(
         self, results: Mapping[str, Any], steps: Sequence[StepRecord], store: WorkflowStore
     ) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Results:
         ------
         NotFound, IllegalTransition
         InvalidParams
-            The kind has nothing for this format.
+            The kind, or a workflow without that step, has nothing for this format.
         """
         record, document = self._completed(params.id)
         exports = exports_of(record.kind)
@@ -95,8 +95,16 @@ class Results:
                 hint=f"they give {', '.join(exports)}",
                 field="format",
             )
+        steps = self.store.steps(params.id)
+        if (absent := export.missing(steps)) is not None:
+            raise InvalidParams(
+                f"workflow {params.id} has no step {absent}, and gives no files for "
+                f"{params.format} without it",
+                hint="give `format: json`, or `format: csv`",
+                field="format",
+            )
         try:
-            arguments = export.arguments(document, self.store.steps(params.id), self.store)
+            arguments = export.arguments(document, steps, self.store)
         except MissingPart as missing:
             raise NotFound(f"an export is not possible: {missing}") from None
         files = self.run_worker(export.function, arguments, WORK_S)

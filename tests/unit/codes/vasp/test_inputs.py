@@ -214,6 +214,17 @@ def test_tags_are_read_as_vasp_reads_them() -> None:
     assert words(tags["MAGMOM"]) == ["0.6", "0.6", "1.0"]
 
 
+def test_what_the_static_run_had_is_kept_and_what_it_left_out_is_left_out() -> None:
+    previous = {"ENCUT": "600", "LDAU": ".TRUE.", "LDAUL": "2 -1", "LDAUU": "4 0", "LASPH": None}
+    given = {"structure": NIO, "options": {}, "task": "dos", "previous_incar": previous}
+    answer = run_here(GENERATE, given, 60.0)
+    tags, _ = parse_incar(answer["files"][0]["content"])
+    assert (tags["ENCUT"], tags["LDAUU"], tags["LDAUL"]) == ("600", "4 0", "2 -1")
+    assert "LASPH" not in tags
+    listed = answer["report"]["settings"]
+    assert (listed["LDAUU"]["value"], listed["LDAUU"]["set"]) == ("4 0", "6.2 0")
+
+
 def test_a_hubbard_set_has_one_value_per_block() -> None:
     files, _ = made(NIO, task="static")
     tags, _ = parse_incar(files["INCAR"])

@@ -54,15 +54,16 @@ class _Made:
 
     def change(self, tag: str, value: Any, why: str) -> None:
         """Set a tag, or take it out with None, and list it where that changes something."""
-        before = self.tags.get(tag)
-        if before == value and type(before) is type(value):
+        before, now = (
+            None if one is None else incar_value(one) for one in (self.tags.get(tag), value)
+        )
+        if before == now:
             return
         if value is None:
             self.tags.pop(tag, None)
         else:
             self.tags[tag] = value
-        shown = [None if one is None else incar_value(one) for one in (before, value)]
-        self.say(tag, shown[0], shown[1], why)
+        self.say(tag, before, now, why)
 
     def say(self, what: str, before: str | None, now: str | None, why: str) -> None:
         """List what differs from the set; ``what`` need not be a tag of INCAR."""
@@ -93,7 +94,8 @@ def generate_inputs(
     task
         One of ``GENERATED``; static where it is left out.
     previous_incar
-        Tags of the static run that bands or a density of states go on from.
+        Tags of the static run that bands or a density of states go on from: each that has to be
+        the same, None for one that it left out.
 
     Returns
     -------
@@ -108,9 +110,11 @@ def generate_inputs(
     asked, task = parse_options(VaspInputs, options, at="options"), task or GENERATED[0]
     chosen = _chosen_set(asked, task)
     given = _sorted(_crystal(structure_of(structure)))
-    found = _from_set(chosen, asked, task, given, previous_incar or {})
+    found = _from_set(chosen, asked, task, given)
     made = _Made(chosen, dict(found.incar))
     _say_where_from(made, given)
+    for tag, value in (previous_incar or {}).items():
+        made.change(tag, value, "as the static run has it")
     _set_own(made, asked, task)
     kpoints, mesh = grid.kpoints_of(asked, task, given, found, made)
     labels = _labels(asked, found, made)
@@ -234,9 +238,7 @@ class FromSet:
     said: list[str]
 
 
-def _from_set(
-    chosen: str, asked: VaspInputs, task: str, given: Structure, previous: Mapping[str, Any]
-) -> FromSet:
+def _from_set(chosen: str, asked: VaspInputs, task: str, given: Structure) -> FromSet:
     """Ask pymatgen; it reads no potentials for this."""
     from pymatgen.core.structure import Structure as PymatgenStructure
     from pymatgen.io.vasp import sets
@@ -251,7 +253,6 @@ def _from_set(
     }
     if chosen == "MPNonSCFSet":
         arguments |= {"mode": "line" if task == "bands" else "uniform"}
-        arguments |= {"prev_incar": dict(previous) or None}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -174,6 +174,11 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
         if "set" in one
     ]
     notes += report["warnings"]
+    if options.density_from is not None and previous is None:
+        notes.append(
+            f"{options.density_from} has no INCAR: whether cutoff, functional and U are those of "
+            "its density is not known"
+        )
     texts = {file["path"]: file["content"] for file in made["files"]}
     texts["inputs.json"] = _document(report)
     return Inputs(texts, files, notes, task=task)
