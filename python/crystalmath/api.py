@@ -26,7 +26,6 @@ from crystalmath.codes.espresso.writer import GENERATE as GENERATE_ESPRESSO
 from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
 from crystalmath.codes.vasp import large as vasp_large
-from crystalmath.codes.vasp.run.writer import GENERATE as GENERATE_VASP
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
 from crystalmath.contract.system import Check
@@ -106,11 +105,8 @@ NAMESPACES: Final[Mapping[str, type]] = {
 }
 """Attribute of the controller → service class; the wire name is ``attribute.function``."""
 
-LINTERS: Final[Mapping[str, Linter]] = {
-    "crystal": Linter((".d12", ".d3"), LINT),
-    "vasp": Linter((), vasp_large.LINT, ("INCAR",)),
-}
-GENERATORS: Final[Mapping[str, str]] = {"espresso": GENERATE_ESPRESSO, "vasp": GENERATE_VASP}
+LINTERS: Final = {"crystal": Linter((".d12", ".d3"), LINT), "vasp": vasp_large.LINTER}
+GENERATORS: Final = {"espresso": GENERATE_ESPRESSO, "vasp": vasp_large.GENERATE}
 """What runs in worker processes; ``server.proc`` allows it."""
 
 

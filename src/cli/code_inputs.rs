@@ -25,7 +25,7 @@ pub(super) fn code_inputs(
     let member = match code {
         "crystal" => "options",
         "forces" => "engine_options",
-        "espresso" => return beside(inputs, given.object()),
+        "espresso" | "vasp" => return beside(inputs, given.object()),
         _ => {
             return Err(Failure::usage(
                 format!("{code} has no --option"),

@@ -21,7 +21,7 @@ pub struct Args {
     /// A structure file, or a name that a search gave, like embedded:periclase-MgO or local:3
     #[arg(value_name = "STRUCTURE")]
     pub structure: PathBuf,
-    /// The code that reads the files: espresso
+    /// The code that reads the files: espresso or vasp
     #[arg(long, value_name = "CODE")]
     pub code: String,
     /// What it shall do: scf, relax, vc-relax …

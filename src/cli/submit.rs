@@ -13,6 +13,7 @@ use super::session::Session;
 use super::templates;
 use super::text;
 use super::wait::{self, WaitArgs};
+use super::wording::speak;
 use crate::error::IpcError;
 use crate::rpc::fit;
 use crate::rpc::types::{DryRun, JobSummary, Reply, SubmitResult};
@@ -52,9 +53,9 @@ pub struct Args {
     /// A parameter of the code, as JSON or text; repeat for more
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
-    /// An option of the deck that is written for a structure, like functional=PBE0 of CRYSTAL or
-    /// ecutwfc_ry=40 of espresso, or of the force engine; a dot goes into an object, as in
-    /// pseudos.Si; repeat for more
+    /// An option of the deck that is written for a structure, like functional=PBE0 of CRYSTAL, of
+    /// the force engine, or an input of pw.x or VASP like ecutwfc_ry=30 or incar.ENCUT=600; a dot
+    /// goes into an object; repeat for more
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
     pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.
@@ -322,7 +323,7 @@ pub(super) fn dry_run(found: &DryRun) -> String {
         found
             .warnings
             .iter()
-            .map(|warning| format!("warning   {warning}")),
+            .map(|warning| format!("warning   {}", speak(warning, None))),
     );
     for file in &found.files {
         let mode = if file.executable { ", executable" } else { "" };

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "b01529659ef765badcd644c53f9fff9330fcd79a5dcf21d28b87170e7c4bded7";
+pub const SCHEMA_SHA256: &str = "8ba54d96d3541369bf98ebd2efa27e53b8d9459c4f770e40e7d8a4b416fd5cee";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3640,7 +3640,7 @@ pub struct GenerateD3Params {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GenerateInputsParams {
-    /// Which code reads the files: espresso.
+    /// Which code reads the files: espresso or vasp.
     pub code: String,
     /// The structure.
     pub structure: StructureIn,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.daemon import PRODUCTION, Daemon, RawSocket, RpcFailure
+from support.espresso import upf
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SILICON = {"path": str(_EXAMPLES / "silicon.cif")}
@@ -73,6 +74,28 @@ def test_a_deck_is_a_structure_and_has_properties(served: Daemon) -> None:
     with pytest.raises(RpcFailure, match="how many bands") as caught:
         _call(served, "materials.generate_d3", wrong)
     assert caught.value.code == -32602
+
+
+def test_input_files_of_a_code_are_written_for_a_structure(served: Daemon, tmp_path: Path) -> None:
+    (tmp_path / "Cu.UPF").write_text(upf("Cu", valence=11, wfc_ry=30))
+    asked: dict[str, Any] = {
+        "code": "espresso",
+        "structure": _COPPER,
+        "context": {"ESPRESSO_PSEUDO": str(tmp_path)},
+    }
+    made = _call(served, "materials.generate_inputs", asked)
+    assert [file["path"] for file in made["files"]] == ["Cu.scf.in", "pseudo/Cu.UPF"]
+    assert made["files"][1]["source"] == str(tmp_path / "Cu.UPF")
+    assert made["report"]["settings"]["ecutwfc_ry"]["value"] == 30.0
+    assert made["report"]["space_group"]["number"] == 225
+    job = {**asked, "name": "copper", "task": "scf", "dry_run": True}
+    with pytest.raises(RpcFailure) as caught:
+        _call(served, "jobs.submit", {**job, "inputs": {"degauss_ry": 2.0}})
+    assert caught.value.data["field"] == "inputs.degauss_ry"
+    for wrong, field in (({"code": "crystal"}, "code"), ({"options": {"x": 1}}, "options.x")):
+        with pytest.raises(RpcFailure) as caught:
+            _call(served, "materials.generate_inputs", {**asked, **wrong})
+        assert caught.value.data["field"] == field
 
 
 def test_a_structure_is_kept_once_and_used(served: Daemon) -> None:

@@ -162,8 +162,9 @@ fn options_that_mean_nothing_are_refused_before_anything_is_sent() {
         assert_eq!(code(&output), 2);
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
-    let output = run(&mock, &["submit", "si.in", "--option", "charge=1"]);
+    let command = ["submit", "si.in", "--code", "command"];
+    let output = run(&mock, &[&command[..], &["--option", "charge=1"]].concat());
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("espresso has no --option"));
+    assert!(stderr(&output).contains("command has no --option"));
     assert!(seen.lock().unwrap().is_empty());
 }

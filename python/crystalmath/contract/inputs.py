@@ -13,7 +13,7 @@ from crystalmath.contract.rpc import Model, Params
 class GenerateInputsParams(Params):
     """A structure, and what a code shall compute of it."""
 
-    code: CodeName = Field(description="Which code reads the files: espresso.")
+    code: CodeName = Field(description="Which code reads the files: espresso or vasp.")
     structure: StructureIn = Field(description="The structure.")
     task: str | None = Field(
         default=None,

@@ -48,17 +48,19 @@ class Examples:
         if origin in (Union, UnionType):
             return self.value(_preferred(arguments), name, metadata)
         if origin in (list, tuple, dict):
-            given = [e for e in _given(metadata) if isinstance(e, list)]
-            if given:
-                return given[0]
-            return self._container(origin, arguments, name, _least(metadata))
+            return self._container(origin, arguments, name, metadata)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             return self.model(annotation)
         if annotation is Any:
             return [1, 2.5, name, True, None]
         return self._leaf(annotation, name, metadata)
 
-    def _container(self, origin: Any, arguments: Sequence[Any], name: str, least: int) -> Any:
+    def _container(
+        self, origin: Any, arguments: Sequence[Any], name: str, metadata: Sequence[Any]
+    ) -> Any:
+        given = [e for e in _given(metadata) if isinstance(e, list)]
+        if given:
+            return given[0]
         if origin is list and tag_of(arguments[0]) is not None:  # one of each kind
             return [self.model(model) for model in get_args(get_args(arguments[0])[0])]
         first = self.value(arguments[0], name)
@@ -66,7 +68,7 @@ class Examples:
             return {first: self.value(arguments[1], name)}
         if origin is tuple and len(set(arguments)) > 1:  # members of several kinds
             return [first, *(self.value(member, name) for member in arguments[1:])]
-        return [first] * (len(arguments) if origin is tuple else least)
+        return [first] * (len(arguments) if origin is tuple else _least(metadata))
 
     def model(self, model: type[BaseModel]) -> dict[str, Any]:
         """A value of ``model`` by its wire names.

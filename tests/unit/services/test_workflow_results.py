@@ -12,6 +12,7 @@ import pytest
 
 from crystalmath.contract.workflow_files import ExportWorkflowParams, PlotParams
 from crystalmath.errors import IllegalTransition, InvalidParams, NotFound
+from crystalmath.services.ports_workflows import Use
 from crystalmath.services.workflows.computations import COMPUTATIONS
 from crystalmath.services.workflows.results import Results
 
@@ -25,16 +26,14 @@ STRUCTURE = {"symbols": ["Cu"]}
 class Store:
     """One workflow, with the results and the step of an equation of state."""
 
-    def __init__(
-        self, results: Mapping[str, Any] | None = RESULTS, *, relaxed: bool = True
-    ) -> None:
+    def __init__(self, results: Mapping[str, Any] | None = RESULTS) -> None:
         self.documents = {"r": json.dumps(results), "o": json.dumps({"structure": STRUCTURE})}
         self.record = SimpleNamespace(
             kind="eos",
             state="RUNNING" if results is None else "COMPLETED",
             results_hash=None if results is None else "r",
         )
-        self.step = SimpleNamespace(name="relax", output_hash="o" if relaxed else None)
+        self.step = SimpleNamespace(name="relax", output_hash="o", action={}, uses={})
 
     def workflow(self, _id: int) -> Any:
         return self.record
@@ -111,6 +110,31 @@ def test_a_format_that_a_kind_does_not_have_is_refused() -> None:
         "they give json, csv, pymatgen",
     )
     assert not worker.asked
+
+
+def test_a_step_that_was_not_asked_for_is_named() -> None:
+    """An equation of state of a structure that was taken as it is has no relaxation."""
+    store = Store()
+    store.step.name = "volumes"
+    service, worker = results(store)
+    with pytest.raises(InvalidParams, match="no step relax"):
+        service.export(ExportWorkflowParams(id=1, format="pymatgen"))
+    assert not worker.asked
+
+
+def test_an_export_can_take_what_a_step_was_made_from() -> None:
+    store = Store({"kind": "phonon", "plots": []})
+    store.record.kind = "phonon"
+    store.step.name = "phonons"
+    store.step.action = {"given": {"options": {"mesh": 4}, "provenance": {}}}
+    first = SimpleNamespace(name="displacements", output_hash="o", action={}, uses={})
+    part = Use(step="displacements", path=("structure",))
+    store.step.uses = {"displaced": part, "points": (part,), "relaxed": part}
+    store.steps = lambda _id: [first, store.step]  # type: ignore[method-assign]
+    service, worker = results(store)
+    service.export(ExportWorkflowParams(id=1, format="phonopy"))
+    given = {"displaced": STRUCTURE, "points": [STRUCTURE], "options": {"mesh": 4}}
+    assert worker.asked == [("as_phonopy", given)]
 
 
 @pytest.mark.parametrize("name", sorted(COMPUTATIONS))

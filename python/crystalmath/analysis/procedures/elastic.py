@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from crystalmath.analysis.elastic.fit import fit_elastic
+from crystalmath.analysis.elastic.fit import ElasticConstants, fit_elastic
 from crystalmath.analysis.elastic.strains import Strain, strains_of
 from crystalmath.analysis.point_group import periodic
 from crystalmath.analysis.procedures.relaxed import (
+    basis_doubt,
+    changed_basis,
     changed_group,
     engine_provenance,
     forces_and_stress,
@@ -51,7 +53,8 @@ def strained(relaxed: Mapping[str, Any], sizes: Sequence[float]) -> dict[str, An
     NotRelaxed, InputRejected
     """
     structure = periodic(structure_of_step(relaxed), "elastic constants")
-    check_relaxed(*forces_and_stress(relaxed), "elastic")
+    forces, stress = forces_and_stress(relaxed)
+    check_relaxed(forces, None if changed_basis(relaxed) else stress, "elastic")
     each = sorted({sign * size for size in sizes for sign in (-1, 1)})
     strains = strains_of(structure, tuple(each))
     return {
@@ -65,6 +68,26 @@ def strained(relaxed: Mapping[str, Any], sizes: Sequence[float]) -> dict[str, An
             for one in strains
         ],
     }
+
+
+def constants_of(
+    relaxed: Mapping[str, Any], strained: Mapping[str, Any], points: Sequence[Mapping[str, Any]]
+) -> ElasticConstants:
+    """The elastic constants of a workflow's strained cells and what their calculations gave.
+
+    Raises
+    ------
+    BadResult, InputRejected, Underdetermined
+    """
+    strains = [
+        Strain(one["name"], np.array(one["strain"]), np.array(one["deformation"]))
+        for one in strained["strains"]
+    ]
+    stresses = [
+        _stress(strain.name, wanted, point)
+        for strain, wanted, point in zip(strains, strained["structures"], points, strict=True)
+    ]
+    return fit_elastic(structure_of_step(relaxed), strains, stresses)
 
 
 def fitted(
@@ -90,27 +113,20 @@ def fitted(
     BadResult, InputRejected, Underdetermined
     """
     structure = structure_of_step(relaxed)
-    strains = [
-        Strain(one["name"], np.array(one["strain"]), np.array(one["deformation"]))
-        for one in strained["strains"]
-    ]
-    stresses = [
-        _stress(strain.name, wanted, point)
-        for strain, wanted, point in zip(strains, strained["structures"], points, strict=True)
-    ]
-    found = fit_elastic(structure, strains, stresses)
+    found = constants_of(relaxed, strained, points)
     symmetry = symmetry_of(structure)
     known = {
         **provenance,
         **engine_provenance(relaxed),
-        "strained_cells": str(len(strains)),
+        "strained_cells": str(len(points)),
         "relaxed_with": "forces and stress; atoms alone in each strained cell",
     }
     document = elastic_document(found, provenance_of(("numpy", "spglib"), **known))
+    changed = changed_group(symmetry_of(of_document(before)), symmetry)
     return replace(
         document,
         quantities=(*document.quantities, *lattice_quantities(structure, symmetry)),
-        flags=(*document.flags, *changed_group(symmetry_of(of_document(before)), symmetry)),
+        flags=(*document.flags, *basis_doubt(relaxed), *changed),
     ).document()
 
 

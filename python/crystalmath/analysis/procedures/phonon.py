@@ -29,6 +29,8 @@ from crystalmath.analysis.phonons.supercell import (
 )
 from crystalmath.analysis.point_group import periodic
 from crystalmath.analysis.procedures.relaxed import (
+    basis_doubt,
+    changed_basis,
     changed_group,
     engine_provenance,
     forces_and_stress,
@@ -104,7 +106,7 @@ def displaced(
     """
     structure = periodic(structure_of_step(relaxed), "phonons")
     forces, stress = forces_and_stress(relaxed)
-    check_relaxed(forces, stress if was_relaxed else None, "phonon")
+    check_relaxed(forces, stress if was_relaxed and not changed_basis(relaxed) else None, "phonon")
     sizes = supercell or supercell_sizes(structure, edge_angstrom)
     plan = plan_displacements(structure, sizes, distance_angstrom)
     document = plan.document()
@@ -177,9 +179,9 @@ def result(
         **engine_provenance(relaxed),
         "supercell": " × ".join(map(str, plan.sizes)),
         "displacements": str(len(plan.displacements)),
-        "distance_angstrom": f"{np.linalg.norm(plan.displacements[0].vector):g}",
+        "displaced_by": f"{np.linalg.norm(plan.displacements[0].vector):g} Å",
         "mesh": f"{mesh} × {mesh} × {mesh}",
-        "non_analytical_term": "none" if born is None else "with the Born charges given",
+        "born_charges": "none" if born is None else "given",
     }
     steps = np.arange(0.0, options["temperature_max_k"] + 1e-9, options["temperature_step_k"])
     document = phonon_document(
@@ -192,7 +194,7 @@ def result(
     flags = (
         *document.flags,
         *_small(plan.structure, plan.sizes, displaced["edge_angstrom"]),
-        *_under_stress(relaxed),
+        *(basis_doubt(relaxed) or _under_stress(relaxed)),
         *changed_group(symmetry_of(of_document(before)), symmetry),
     )
     left = remainder(*forces_and_stress(relaxed)).force_ev_per_angstrom

@@ -7,12 +7,15 @@ from typing import Any, Final
 from crystalmath.codes.large import LargeOutputs, answer
 from crystalmath.codes.vasp.adapter import VaspAdapter
 from crystalmath.codes.vasp.output.files import find_vasprun, meant_vasprun
-from crystalmath.codes.vasp.run.writer import WorkerInputs
+from crystalmath.codes.vasp.run.writer import GENERATE, WorkerInputs
+from crystalmath.services.codes import Linter
 from crystalmath.services.ports import RunWorker
 
+__all__ = ["GENERATE", "LINTER", "READ", "in_daemon", "read", "with_workers"]
+
 READ: Final = "crystalmath.codes.vasp.large:read"
-LINT: Final = "crystalmath.codes.vasp.lint.source:lint_source"
-"""``server.proc`` allows them."""
+"""``server.proc`` allows it."""
+LINTER: Final = Linter((), "crystalmath.codes.vasp.lint.source:lint_source", ("INCAR",))
 
 
 def with_workers(adapter: VaspAdapter, run: RunWorker) -> LargeOutputs:

@@ -6,7 +6,7 @@ How a job of the code is asked for that stands here, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -80,9 +80,19 @@ def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
             value = [int(value), metal * int(value)]
         return {"options": {**options, names[parameter]: value}}
     if parameter == "supercell":
-        mesh = plan.inputs.get("k_mesh")
-        return {} if mesh is None else {"k_mesh": [-(-size // int(value)) for size in mesh]}
+        return of_supercell(plan, [int(value)] * 3)
     return {names[parameter]: value}
+
+
+def of_supercell(plan: Plan, sizes: Sequence[int]) -> dict[str, Any]:
+    """The inputs of a job of a supercell that those of its cell do not fit.
+
+    A mesh of k points that was given becomes coarser; a spacing needs no change.
+    """
+    mesh = plan.inputs.get("k_mesh")
+    if mesh is None:
+        return {}
+    return {"k_mesh": [-(-points // size) for points, size in zip(mesh, sizes, strict=True)]}
 
 
 def _five(text: Any) -> list[int]:

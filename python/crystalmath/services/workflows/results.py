@@ -6,7 +6,6 @@ The work is done by worker processes; called by ``service``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,10 +17,10 @@ from crystalmath.contract.workflow_files import (
 )
 from crystalmath.errors import IllegalTransition, InvalidParams, NotFound
 from crystalmath.services.ports import RunWorker
-from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord, WorkflowStore
+from crystalmath.services.ports_workflows import WorkflowRecord, WorkflowStore
 from crystalmath.services.workflows.computations import PLOT
-from crystalmath.services.workflows.exports import Export, exports_of
-from crystalmath.services.workflows.inputs import MissingPart, arguments_of
+from crystalmath.services.workflows.exports import exports_of
+from crystalmath.services.workflows.inputs import MissingPart
 
 WORK_S: Final = 50.0
 """Seconds for one picture, or one export."""
@@ -85,7 +84,7 @@ class Results:
         ------
         NotFound, IllegalTransition
         InvalidParams
-            The kind has nothing for this format.
+            The kind, or a workflow without that step, has nothing for this format.
         """
         record, document = self._completed(params.id)
         exports = exports_of(record.kind)
@@ -96,20 +95,22 @@ class Results:
                 hint=f"they give {', '.join(exports)}",
                 field="format",
             )
-        arguments = self._arguments(export, document, self.store.steps(params.id))
+        steps = self.store.steps(params.id)
+        if (absent := export.missing(steps)) is not None:
+            raise InvalidParams(
+                f"workflow {params.id} has no step {absent}, and gives no files for "
+                f"{params.format} without it",
+                hint="give `format: json`, or `format: csv`",
+                field="format",
+            )
+        try:
+            arguments = export.arguments(document, steps, self.store)
+        except MissingPart as missing:
+            raise NotFound(f"an export is not possible: {missing}") from None
         files = self.run_worker(export.function, arguments, WORK_S)
         return ExportResult.model_validate(
             {"files": [{"path": path, "content": text} for path, text in files.items()]}
         )
-
-    def _arguments(
-        self, export: Export, document: Mapping[str, Any], steps: Sequence[StepRecord]
-    ) -> dict[str, Any]:
-        try:
-            given = arguments_of(export.uses(steps), steps, self.store)
-        except MissingPart as missing:
-            raise NotFound(f"an export is not possible: {missing}") from None
-        return {**given, "results": dict(document)} if export.with_results else given
 
     def _completed(self, workflow_id: int) -> tuple[WorkflowRecord, dict[str, Any]]:
         record = self.store.workflow(workflow_id)

@@ -30,7 +30,7 @@ def main(packages: str, path: str, model: str, repeats: int) -> None:
     phonon = Phonopy(cell, np.diag([repeats] * 3), primitive_matrix="auto", symprec=0.01)
     phonon.generate_displacements(distance=0.01)
     forces = []
-    for one in phonon.supercells_with_displacements:
+    for one in phonon.supercells_with_displacements or ():
         atoms = Atoms(one.symbols, one.positions, cell=one.cell, pbc=True, calculator=calculator)
         forces.append(atoms.get_forces())
     phonon.forces = forces
@@ -41,7 +41,8 @@ def main(packages: str, path: str, model: str, repeats: int) -> None:
     phonon.run_total_dos()
     phonon.run_thermal_properties(t_min=0, t_max=1000, t_step=10)
     ended = time.perf_counter()
-    highest = float(max(np.max(line) for line in phonon.get_band_structure_dict()["frequencies"]))
+    bands = phonon.get_band_structure_dict()["frequencies"] or ()
+    highest = float(max(np.max(line) for line in bands))
     times = {"load_s": loaded - STARTED, "compute_s": ended - loaded, "highest_thz": highest}
     print(json.dumps(times))
 

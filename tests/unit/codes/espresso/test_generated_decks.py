@@ -14,9 +14,11 @@ import pytest
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.espresso.deck import Deck, parse_deck
 from crystalmath.codes.espresso.generate.deck import generate_inputs
+from crystalmath.codes.espresso.writer import WorkerDecks
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import InputFile, JobRequest, StructureData
 from support.espresso import crystal, fcc, upf
+from support.workers import run_here
 
 _BOHR = 0.529177210903
 _SI = fcc("Si Si", 5.43)
@@ -209,6 +211,19 @@ def test_points_of_a_path_and_of_a_mesh(folder: Path) -> None:
     assert any("symmetry" in warning for warning in report["warnings"])
 
 
+def test_dynamics_have_the_units_of_pw_x(folder: Path) -> None:
+    chosen: dict[str, Any] = {"pseudo_family": "pbe", "ecutwfc_ry": 20, "timestep_fs": 2.0}
+    deck, _ = generate(folder, _SI, "md", steps=7, temperature_k=500, thermostat_fs=50, **chosen)
+    assert deck.value("control", "nstep") == 7
+    assert deck.value("control", "dt") == pytest.approx(2.0 / 0.0483776865, rel=1e-5)
+    assert system(deck)["nosym"] is True
+    assert deck.value("ions", "ion_temperature") == "svr"
+    assert deck.value("ions", "nraise") == 25
+    deck, _ = generate(folder, _SI, "md", ensemble="nve", **chosen)
+    assert deck.value("ions", "ion_temperature") == "initial"
+    assert deck.value("ions", "tempw") == 300.0
+
+
 def test_single_values_and_a_supercell(folder: Path) -> None:
     double = crystal("Al Al", [[2.86, 0, 0], [0, 2.86, 0], [0, 0, 5.72]], [[0, 0, 0], [0, 0, 0.5]])
     deck, report = generate(folder, double, values={"electrons.mixing_beta": 0.3, "system.nr1": 24})
@@ -228,6 +243,8 @@ def test_single_values_and_a_supercell(folder: Path) -> None:
         ("scf", {"pseudo_family": "pbe"}, "options.ecutwfc_ry", "Si.pbe.UPF"),
         ("scf", {"ecutwfc_ry": 20, "ecutrho_ry": 40}, "options.ecutrho_ry", "80"),
         ("scf", {"max_steps": 5}, "options.max_steps", "relaxation"),
+        ("md", {"max_steps": 5}, "options.max_steps", "relaxation"),
+        ("relax", {"steps": 5}, "options.steps", "dynamics"),
         ("scf", {"charge": 8}, "options.charge", "no electrons"),
         ("scf", {"charge": 1}, "options.smearing", "pairs"),
         ("scf", {"n_bands": 3}, "options.n_bands", "4 are"),
@@ -307,7 +324,8 @@ def job(folder: Path, **more: Any) -> JobRequest:
 
 
 def test_a_job_is_made_of_a_structure(folder: Path) -> None:
-    prepared = EspressoAdapter().prepare(
+    adapter = EspressoAdapter(WorkerDecks(run_here, 60.0))
+    prepared = adapter.prepare(
         job(folder, inputs={"pseudo_family": "pz-vbc", "ecutwfc_ry": 18}, walltime_s=600)
     )
     assert [file.path for file in prepared.files] == ["Si.scf.in", "pseudo/Si.pz-vbc.UPF"]
@@ -334,7 +352,7 @@ def test_a_pseudopotential_of_the_job_is_taken(folder: Path) -> None:
         ({"inputs": {}}, "inputs.pseudos.Si"),
         ({"inputs": {}, "context": {}}, "inputs.pseudos.Si"),
         ({"files": (InputFile("si.in", content="&control\n/\n"),)}, "structure"),
-        ({"task": "md"}, "task"),
+        ({"task": "vc-md"}, "task"),
         ({"engine": "emt"}, "engine"),
     ],
 )

@@ -13,9 +13,10 @@ import pytest
 from crystalmath.codes.vasp.deck.incar import parse_incar, words
 from crystalmath.codes.vasp.deck.poscar import parse_poscar_head
 from crystalmath.codes.vasp.generate.inputs import generate_inputs
-from crystalmath.codes.vasp.large import LINT
+from crystalmath.codes.vasp.large import LINTER
 from crystalmath.codes.vasp.lint.incar import Beside, lint_incar
 from crystalmath.codes.vasp.run.writer import GENERATE
+from crystalmath.contract.inputs import GenerateInputsResult
 from crystalmath.errors import InputRejected, InvalidParams
 from support.vasp import POSCAR
 from support.workers import run_here
@@ -36,6 +37,7 @@ NIO = {
 def made(structure: Any = MGO, task: str = "relax", **options: Any) -> tuple[dict[str, str], Any]:
     given = {"structure": structure, "options": options, "task": task}
     answer = run_here(GENERATE, given, 60.0)
+    GenerateInputsResult.model_validate(answer)
     return {file["path"]: file["content"] for file in answer["files"]}, answer["report"]
 
 
@@ -47,9 +49,10 @@ def test_magnesium_oxide_by_the_relaxation_set() -> None:
     assert files["POSCAR"].splitlines()[1] == "1.0"
     assert files["POSCAR"].splitlines()[5:8] == ["Mg O", "1 1", "Direct"]
     assert files["POTCAR.spec"] == "# PBE\nMg_pv\nO\n"
-    assert (report["set"], report["changes"], report["space_group"]["number"]) == (
-        "MPRelaxSet", [], 225,
-    )  # fmt: skip
+    assert report["space_group"]["number"] == 225
+    assert report["settings"].keys() == {"input_set"}
+    assert report["settings"]["input_set"]["value"] == "MPRelaxSet"
+    assert report["k_mesh"] == [9, 9, 9]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +69,8 @@ def test_every_set_gives_its_own(task: str, name: str, tag: str, value: str) -> 
     files, report = made(task=task, set=name)
     tags, _ = parse_incar(files["INCAR"])
     assert tags[tag] == value
-    assert report["set"] == name
+    assert report["settings"]["input_set"]["value"] == name
+    assert report["k_mesh"] is not None
     assert ("KSPACING" in tags) != ("KPOINTS" in files)
     errors = [one for one in lint_incar(tags, Beside(2, 2, 200)) if one.severity == "error"]
     assert errors == []
@@ -83,7 +87,9 @@ def test_what_differs_from_the_set_is_listed() -> None:
     )
     tags, _ = parse_incar(files["INCAR"])
     assert (tags["EDIFFG"], tags["NSW"], tags["ISIF"]) == ("-0.01", "50", "4")
-    listed = {one["tag"]: (one["set"], one["used"]) for one in report["changes"]}
+    listed = {
+        name: (one["set"], one["value"]) for name, one in report["settings"].items() if "set" in one
+    }
     assert listed == {
         "EDIFFG": (None, "-0.01"),
         "NSW": ("99", "50"),
@@ -108,7 +114,7 @@ def test_meshes_contain_gamma_and_have_the_symmetry() -> None:
 
 def test_bands_follow_the_path_in_the_cell_as_given() -> None:
     files, report = made(task="bands")
-    assert report["kpoints"]["path"] == "Γ–X–U | K–Γ–L–W–X"
+    assert "Γ–X–U | K–Γ–L–W–X" in report["k_points_from"]
     cell = POSCAR.replace("0 2.1 2.1\n2.1 0 2.1\n2.1 2.1 0", "0 2.1 2.1\n0 -2.1 2.1\n2.1 0 2.1")
     turned = {"text": cell.replace("0.5 0.5 0.5", "0.5 0.5 0"), "format": "poscar"}
     other, _ = made(turned, task="bands")
@@ -137,7 +143,7 @@ def test_atoms_are_one_block_per_element_and_the_order_is_told() -> None:
     )
     files, report = made(mixed, task="static")
     assert files["POSCAR"].splitlines()[5:7] == ["Mg O", "4 4"]
-    assert report["order"] == [0, 1, 4, 5, 2, 3, 6, 7]
+    assert report["settings"]["atoms"]["value"] == [0, 1, 4, 5, 2, 3, 6, 7]
     assert len(words(parse_incar(files["INCAR"])[0]["MAGMOM"])) == 8
 
 
@@ -208,6 +214,17 @@ def test_tags_are_read_as_vasp_reads_them() -> None:
     assert words(tags["MAGMOM"]) == ["0.6", "0.6", "1.0"]
 
 
+def test_what_the_static_run_had_is_kept_and_what_it_left_out_is_left_out() -> None:
+    previous = {"ENCUT": "600", "LDAU": ".TRUE.", "LDAUL": "2 -1", "LDAUU": "4 0", "LASPH": None}
+    given = {"structure": NIO, "options": {}, "task": "dos", "previous_incar": previous}
+    answer = run_here(GENERATE, given, 60.0)
+    tags, _ = parse_incar(answer["files"][0]["content"])
+    assert (tags["ENCUT"], tags["LDAUU"], tags["LDAUL"]) == ("600", "4 0", "2 -1")
+    assert "LASPH" not in tags
+    listed = answer["report"]["settings"]
+    assert (listed["LDAUU"]["value"], listed["LDAUU"]["set"]) == ("4 0", "6.2 0")
+
+
 def test_a_hubbard_set_has_one_value_per_block() -> None:
     files, _ = made(NIO, task="static")
     tags, _ = parse_incar(files["INCAR"])
@@ -218,10 +235,10 @@ def test_a_hubbard_set_has_one_value_per_block() -> None:
 def test_an_incar_on_disk_is_judged_beside_its_poscar(tmp_path: Path) -> None:
     (tmp_path / "INCAR").write_text("ISPIN = 2\nSIGMA = 0.05; MAGMOM = 3*1.0\n")
     (tmp_path / "POSCAR").write_text(POSCAR)
-    (row,) = run_here(LINT, {"path": str(tmp_path / "INCAR")}, 5.0)
+    (row,) = run_here(LINTER.function, {"path": str(tmp_path / "INCAR")}, 5.0)
     assert (row["line"], row["column"], row["code"]) == (2, 15, "magmom")
-    assert run_here(LINT, {"text": "ISPIN = 2\nMAGMOM = 3*1.0\n"}, 5.0) == []
-    twice = run_here(LINT, {"text": "ENCUT = 400\nENCUT = 500\n"}, 5.0)
+    assert run_here(LINTER.function, {"text": "ISPIN = 2\nMAGMOM = 3*1.0\n"}, 5.0) == []
+    twice = run_here(LINTER.function, {"text": "ENCUT = 400\nENCUT = 500\n"}, 5.0)
     assert [(row["line"], row["severity"]) for row in twice] == [(2, "warning")]
     with pytest.raises(InputRejected, match="no such file"):
-        run_here(LINT, {"path": str(tmp_path / "absent")}, 5.0)
+        run_here(LINTER.function, {"path": str(tmp_path / "absent")}, 5.0)

@@ -259,7 +259,7 @@ def test_a_structure_is_written_by_the_set_and_bands_need_their_density(
     assert "ENCUT = 600\n" in text_of(prepared, "INCAR")
     assert text_of(prepared, "POSCAR").splitlines()[5] == "O Mg"
     assert text_of(prepared, "POTCAR.spec") == "# PBE\nO\nMg_pv\n"
-    assert any("MPRelaxSet has 520, this job 600" in one for one in prepared.warnings)
+    assert any("ENCUT: 600, by `incar`; MPRelaxSet has 520" in one for one in prepared.warnings)
     assert run(prepared, tmp_path / "job").returncode == 0
     with pytest.raises(InvalidParams, match="starts from the charge density"):
         _ADAPTER.prepare(replace(request, task="bands"))

@@ -145,6 +145,8 @@ def render(made: Made, asked: DeckOptions) -> Deck:
             "ecutwfc": significant(cutoff.wfc_ry),
             "ecutrho": significant(cutoff.rho_ry),
             **made.electrons.values,
+            # Random velocities have no symmetry, and pw.x would impose that of the structure.
+            **({"nosym": True} if made.task == "md" else {}),
         },
         "electrons": _scf(asked, count),
         **moving(made.task, asked),

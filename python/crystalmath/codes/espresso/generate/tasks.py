@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any, Final
 
 from crystalmath.codes.espresso.generate.cell import NOTICED_A, Periodic
-from crystalmath.codes.espresso.options import MOVING, DeckOptions
+from crystalmath.codes.espresso.options import RELAXING, DeckOptions
 from crystalmath.errors import InputRejected, InvalidParams
-from crystalmath.units import KBAR_PER_GPA, RYDBERG_PER_BOHR_EV_PER_ANGSTROM
+from crystalmath.units import (
+    KBAR_PER_GPA,
+    RYDBERG_PER_BOHR_EV_PER_ANGSTROM,
+    RYDBERG_TIME_FS,
+)
 
-GENERATED: Final = ("scf", "nscf", "bands", "relax", "vc-relax")
+GENERATED: Final = ("scf", "nscf", "bands", "relax", "vc-relax", "md")
 """Tasks that decks are written for."""
 ENERGY_RY_PER_ATOM: Final = 1e-5
 """Change of the energy per atom at which a relaxation may end; forces and stress decide."""
 _OF_RELAXATIONS: Final = ("fmax_ev_per_a", "max_steps", "cell", "smax_gpa", "pressure_gpa")
+_OF_DYNAMICS: Final = ("ensemble", "steps", "timestep_fs", "temperature_k", "thermostat_fs")
 _FREEDOM: Final[Mapping[str, str]] = {
     "full": "all",
     "isotropic": "all",
@@ -43,16 +48,22 @@ def check_task(task: str, options: DeckOptions, cell: Periodic) -> None:
             hint=f"it is {', '.join(GENERATED)}; for others give a deck",
             field="task",
         )
-    if task not in MOVING:
-        for name in _OF_RELAXATIONS:
-            if name in options.model_fields_set:
-                raise InvalidParams(
-                    f"{name} has a meaning only in a relaxation, and the task is {task}",
-                    hint="leave it out, or give the task relax or vc-relax",
-                    field=f"options.{name}",
-                )
-        return
-    _check_cell(task, options, cell)
+    if task not in RELAXING:
+        _refuse(_OF_RELAXATIONS, options, f"a relaxation, and the task is {task}", "a relaxation")
+    if task != "md":
+        _refuse(_OF_DYNAMICS, options, f"dynamics, and the task is {task}", "md")
+    if task in RELAXING:
+        _check_cell(task, options, cell)
+
+
+def _refuse(names: Sequence[str], options: DeckOptions, where: str, task: str) -> None:
+    for name in names:
+        if name in options.model_fields_set:
+            raise InvalidParams(
+                f"{name} has a meaning only in {where}",
+                hint=f"leave it out, or give a task that is {task}",
+                field=f"options.{name}",
+            )
 
 
 def _check_cell(task: str, options: DeckOptions, cell: Periodic) -> None:
@@ -104,7 +115,10 @@ def control(task: str, options: DeckOptions, n_atoms: int, cell: Periodic) -> Va
         values["tprnfor"] = True
         if cell.is_crystal:
             values["tstress"] = True
-    if task in MOVING:
+    if task == "md":
+        values["nstep"] = options.steps
+        values["dt"] = significant(options.timestep_fs / RYDBERG_TIME_FS)
+    if task in RELAXING:
         # pw.x compares components; no vector is longer than √3 of the largest.
         largest = options.fmax_ev_per_a / sqrt(3) / RYDBERG_PER_BOHR_EV_PER_ANGSTROM
         values["forc_conv_thr"] = significant(largest)
@@ -115,7 +129,9 @@ def control(task: str, options: DeckOptions, n_atoms: int, cell: Periodic) -> Va
 
 def moving(task: str, options: DeckOptions) -> dict[str, Values]:
     """The namelists &ions and &cell, where the task has them."""
-    if task not in MOVING:
+    if task == "md":
+        return {"ions": _dynamics(options)}
+    if task not in RELAXING:
         return {}
     found: dict[str, Values] = {"ions": {"ion_dynamics": "bfgs"}}
     if task == "vc-relax":
@@ -126,6 +142,15 @@ def moving(task: str, options: DeckOptions) -> dict[str, Values]:
             "press_conv_thr": significant(options.smax_gpa * KBAR_PER_GPA),
         }
     return found
+
+
+def _dynamics(options: DeckOptions) -> Values:
+    """Velocities of a temperature, and what keeps it; ``nraise`` counts steps."""
+    values: Values = {"ion_dynamics": "verlet", "tempw": significant(options.temperature_k)}
+    if options.ensemble == "nve":
+        return {**values, "ion_temperature": "initial"}
+    period = max(1, round(options.thermostat_fs / options.timestep_fs))
+    return {**values, "ion_temperature": "svr", "nraise": period}
 
 
 def significant(value: float) -> float:

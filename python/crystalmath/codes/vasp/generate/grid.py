@@ -40,11 +40,14 @@ class Mesh:
 
     Attributes
     ----------
+    sizes
+        None for a path.
     count
         Points of the whole mesh, without symmetry; None for a path.
     """
 
-    document: dict[str, Any]
+    sizes: list[int] | None
+    why: str
     count: int | None
     is_face_centred: bool
     notes: list[str] = field(default_factory=list)
@@ -69,28 +72,26 @@ def kpoints_of(
                 hint="leave `kpoints` and `k_spacing_inv_angstrom` out",
                 field="options.kpoints",
             )
-        text, document = _path(given)
-        note = "the path is HPKOT's, by seekpath; the set's own is not used"
-        return text, Mesh(document, None, face_centred, [note])
+        text, why = _path(given)
+        return text, Mesh(None, why, None, face_centred)
     if not own and ("KSPACING" in asked.incar or found.kpoints is None):
-        spacing = asked.incar.get("KSPACING", found.incar.get("KSPACING", 0.5))
-        least = _counted(given, float(str(spacing)))
-        document = {"kind": "spacing", "spacing_inv_angstrom": spacing, "mesh": list(least)}
-        return "", Mesh(document, int(np.prod(least)), face_centred)
+        spacing = float(str(asked.incar.get("KSPACING", found.incar.get("KSPACING", 0.5))))
+        least = _counted(given, spacing)
+        why = f"KSPACING = {spacing:g} 1/Å in INCAR, which VASP makes this mesh of"
+        return "", Mesh(list(least), why, int(np.prod(least)), face_centred)
     notes: list[str] = []
     mesh, of_set = _mesh(asked, given, found, notes)
+    why = "`kpoints`" if asked.kpoints else "`k_spacing_inv_angstrom`" if own else "the input set"
     if own and found.incar.get("KSPACING") is not None:
         made.change("KSPACING", None, "a mesh is given")
     if of_set is not None and of_set != mesh:
-        why = "`kpoints`" if asked.kpoints else "`k_spacing_inv_angstrom`"
         before, now = (" ".join(str(n) for n in one) for one in (of_set, mesh))
         made.say("KPOINTS", before, now, why)
     style = "" if found.kpoints is None else str(found.kpoints.style.name)
     if not own and style == "Monkhorst":
         made.say("KPOINTS", "Monkhorst-Pack", "Gamma", "meshes contain Γ throughout")
     text = render_mesh(mesh, f"Gamma-centred mesh {' x '.join(str(n) for n in mesh)}")
-    document = {"kind": "mesh", "mesh": list(mesh), "centre": "gamma"}
-    return text, Mesh(document, int(np.prod(mesh)), face_centred, notes)
+    return text, Mesh(list(mesh), f"{why}, Γ-centred", int(np.prod(mesh)), face_centred, notes)
 
 
 def _mesh(
@@ -125,8 +126,8 @@ def _counted(given: Structure, spacing: float) -> tuple[int, int, int]:
     return a, b, c
 
 
-def _path(given: Structure) -> tuple[str, dict[str, Any]]:
-    """The points of the band path in fractions of the reciprocal vectors of the cell as given."""
+def _path(given: Structure) -> tuple[str, str]:
+    """KPOINTS along the band path, in the reciprocal vectors of the cell as given, and why."""
     path = band_path(given)
     if path.given_cells != 1:
         raise InputRejected(
@@ -143,19 +144,9 @@ def _path(given: Structure) -> tuple[str, dict[str, Any]]:
         (place, 1.0, shown(labels[i]).replace("Γ", "\\Gamma") if i in labels else "")
         for i, place in enumerate(fractions.tolist())
     ]
-    document = {
-        "kind": "path",
-        "path": path.title,
-        "points": len(points),
-        "lattice": path.lattice,
-        "ticks": [
-            {"index": i, "label": shown(label), "fractions": fractions[i].round(10).tolist()}
-            for i, label in along.ticks
-        ],
-    }
-    return render_points(
-        points, f"path {path.title.replace('Γ', 'Gamma').replace('–', '-')}"
-    ), document
+    plain = path.title.replace("Γ", "Gamma").replace("–", "-")
+    why = f"{path.title} of {path.lattice}, {len(points)} points: the path of HPKOT by seekpath"
+    return render_points(points, f"path {plain}"), why
 
 
 def _in_cell(fractions: Floats, standard: Floats, rotation: Floats, cell: Floats) -> Floats:

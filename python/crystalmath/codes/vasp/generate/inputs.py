@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from crystalmath.codes.vasp.options import (
 )
 from crystalmath.codes.vasp.run.potcar import render_spec
 from crystalmath.errors import InputRejected, InvalidParams
+from crystalmath.services.ports import InputFile
 from crystalmath.structures.formula import cell_formula
 from crystalmath.structures.read import structure_of
 from crystalmath.structures.structure import Structure
@@ -38,28 +39,40 @@ _RELAXATION_ONLY: Final = ("fmax_ev_per_a", "max_steps", "cell")
 
 @dataclass(slots=True)
 class _Made:
-    """What the set gave and what became of it."""
+    """What the set gave and what became of it.
 
-    structure: Structure
+    Attributes
+    ----------
+    settings
+        What differs from the set, by its tag: what is used, why, and what the set has.
+    """
+
+    chosen: str
     tags: dict[str, Any]
-    changes: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def change(self, tag: str, value: Any, why: str) -> None:
         """Set a tag, or take it out with None, and list it where that changes something."""
-        before = self.tags.get(tag)
-        if before == value and type(before) is type(value):
+        before, now = (
+            None if one is None else incar_value(one) for one in (self.tags.get(tag), value)
+        )
+        if before == now:
             return
         if value is None:
             self.tags.pop(tag, None)
         else:
             self.tags[tag] = value
-        shown = [None if one is None else incar_value(one) for one in (before, value)]
-        self.say(tag, shown[0], shown[1], why)
+        self.say(tag, before, now, why)
 
     def say(self, what: str, before: str | None, now: str | None, why: str) -> None:
-        """List what is no tag of INCAR."""
-        self.changes.append({"tag": what, "set": before, "used": now, "why": why})
+        """List what differs from the set; ``what`` need not be a tag of INCAR."""
+        first = self.settings.get(what, {"set": before})["set"]
+        self.settings[what] = {
+            "value": now,
+            "from": f"{why}; {self.chosen} has {first or 'nothing'}",
+            "set": first,
+        }
 
 
 def generate_inputs(
@@ -81,7 +94,8 @@ def generate_inputs(
     task
         One of ``GENERATED``; static where it is left out.
     previous_incar
-        Tags of the static run that bands or a density of states go on from.
+        Tags of the static run that bands or a density of states go on from: each that has to be
+        the same, None for one that it left out.
 
     Returns
     -------
@@ -96,50 +110,70 @@ def generate_inputs(
     asked, task = parse_options(VaspInputs, options, at="options"), task or GENERATED[0]
     chosen = _chosen_set(asked, task)
     given = _sorted(_crystal(structure_of(structure)))
-    found = _from_set(chosen, asked, task, given, previous_incar or {})
-    made = _Made(given, dict(found.incar))
+    found = _from_set(chosen, asked, task, given)
+    made = _Made(chosen, dict(found.incar))
+    _say_where_from(made, given)
+    for tag, value in (previous_incar or {}).items():
+        made.change(tag, value, "as the static run has it")
     _set_own(made, asked, task)
     kpoints, mesh = grid.kpoints_of(asked, task, given, found, made)
     labels = _labels(asked, found, made)
     tags = {tag: incar_value(value) for tag, value in made.tags.items()}
     beside = Beside(len(given.symbols), len(labels), mesh.count, gamma_needed=mesh.is_face_centred)
-    findings = lint_incar(tags, beside)
-    symmetry = find_symmetry(given)
+    made.notes += [*mesh.notes, *found.said]
+    made.notes += [f"INCAR: {one.message}" for one in lint_incar(tags, beside)]
+    cell, fractions = given.cell.tolist(), given.fractions.tolist()
     texts = {
         "INCAR": render_incar(tags),
         "KPOINTS": kpoints,
-        "POSCAR": render_poscar(
-            cell_formula(given.symbols),
-            given.cell.tolist(),
-            given.symbols,
-            given.fractions.tolist(),
-        ),
+        "POSCAR": render_poscar(cell_formula(given.symbols), cell, given.symbols, fractions),
         "POTCAR.spec": render_spec(found.functional, list(labels.values())),
     }
-    order = given.order.tolist()
     return {
-        "files": [{"path": path, "content": text} for path, text in texts.items() if text],
-        "report": {
-            "code": "vasp",
-            "task": task,
-            "set": chosen,
-            "library": f"pymatgen {version('pymatgen-core')}",
-            "changes": made.changes,
-            "kpoints": mesh.document,
-            "potcar": {"functional": found.functional, "labels": labels},
-            "space_group": {
-                "number": symmetry.number,
-                "symbol": symmetry.symbol,
-                "symprec_angstrom": symmetry.symprec_angstrom,
-            },
-            "formula": given.formula,
-            "n_atoms": len(given.symbols),
-            "order": None if order == sorted(order) else order,
-            "warnings": [
-                *dict.fromkeys([*made.notes, *mesh.notes, *found.said, *symmetry.warnings()]),
-                *(f"INCAR: {one.message}" for one in findings),
-            ],
-        },
+        "files": [asdict(InputFile(path, content=text)) for path, text in texts.items() if text],
+        "report": _report(made, task, given, mesh, labels, found.functional),
+    }
+
+
+def _say_where_from(made: _Made, given: Structure) -> None:
+    """The set, and the order of the atoms where it is another one."""
+    made.settings["input_set"] = {
+        "value": made.chosen,
+        "from": f"pymatgen {version('pymatgen-core')}",
+    }
+    order = given.order.tolist()
+    if order != sorted(order):
+        made.settings["atoms"] = {"value": order, "from": "by element, as POSCAR needs them"}
+        made.notes.append("POSCAR has the atoms in another order than the structure: by element")
+
+
+def _report(
+    made: _Made,
+    task: str,
+    given: Structure,
+    mesh: grid.Mesh,
+    labels: Mapping[str, str],
+    functional: str,
+) -> dict[str, Any]:
+    """The fields of ``contract.inputs.InputsReport``."""
+    symmetry = find_symmetry(given)
+    return {
+        "code": "vasp",
+        "task": task,
+        "formula": given.formula,
+        "n_atoms": len(given.symbols),
+        "repeats": [True, True, True],
+        "space_group": {"number": symmetry.number, "symbol": symmetry.symbol},
+        "symprec_angstrom": symmetry.symprec_angstrom,
+        "k_mesh": mesh.sizes,
+        "k_shift": None if mesh.sizes is None else [0, 0, 0],
+        "k_points_from": mesh.why,
+        "settings": made.settings,
+        "pseudopotentials": [
+            {"element": element, "file": label, "kind": "PAW", "functional": functional}
+            for element, label in labels.items()
+        ],
+        "warnings": list(dict.fromkeys([*made.notes, *symmetry.warnings()])),
     }
 
 
@@ -204,9 +238,7 @@ class FromSet:
     said: list[str]
 
 
-def _from_set(
-    chosen: str, asked: VaspInputs, task: str, given: Structure, previous: Mapping[str, Any]
-) -> FromSet:
+def _from_set(chosen: str, asked: VaspInputs, task: str, given: Structure) -> FromSet:
     """Ask pymatgen; it reads no potentials for this."""
     from pymatgen.core.structure import Structure as PymatgenStructure
     from pymatgen.io.vasp import sets
@@ -221,7 +253,6 @@ def _from_set(
     }
     if chosen == "MPNonSCFSet":
         arguments |= {"mode": "line" if task == "bands" else "uniform"}
-        arguments |= {"prev_incar": dict(previous) or None}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from crystalmath.codes.decks import MAX_DECK_BYTES
 from crystalmath.codes.outputs import read_head
 from crystalmath.codes.vasp.deck.incar import parse_incar
 from crystalmath.codes.vasp.deck.poscar import PoscarHead, parse_poscar_head
@@ -18,13 +19,12 @@ CHGCAR: Final = "CHGCAR"
 _FIELD: Final = "inputs.density_from"
 _HEAD_BYTES: Final = 64 * 1024
 _SAME_ANGSTROM: Final = 1e-3
-_KEPT: Final = (
-    "ENCUT", "GGA", "METAGGA", "ISPIN", "LASPH", "PREC", "LREAL", "EDIFF", "ALGO", "IVDW",
-    "NUPDOWN",
+SHARED: Final = (
+    "ENCUT", "GGA", "METAGGA", "ISPIN", "LASPH", "PREC", "LREAL", "IVDW", "NUPDOWN",
     "LDAU", "LDAUTYPE", "LDAUL", "LDAUU", "LDAUJ", "LDAUPRINT", "LMAXMIX", "LSORBIT",
-    "LNONCOLLINEAR", "MAGMOM", "ADDGRID", "NELM",
+    "LNONCOLLINEAR", "MAGMOM", "ADDGRID", "LHFCALC", "HFSCREEN", "AEXX",
 )  # fmt: skip
-"""Tags that have to be those of the run before."""
+"""Tags that have to be those of the run before; VASP's default where it has none."""
 
 
 def find_density(directory: str) -> InputFile:
@@ -45,11 +45,19 @@ def find_density(directory: str) -> InputFile:
     return InputFile(CHGCAR, source=str(path))
 
 
-def tags_of(directory: str) -> dict[str, str]:
-    """The tags of the run before that this one has to share; none where its INCAR is gone."""
-    raw, _ = read_head(Path(directory) / "INCAR", 1024 * 1024)
+def tags_of(directory: str) -> dict[str, str | None] | None:
+    """Each tag that this run has to share with the run before, None for one that it left out.
+
+    Returns
+    -------
+    dict or None
+        None where the INCAR of that run is gone.
+    """
+    raw, size = read_head(Path(directory).resolve() / "INCAR", MAX_DECK_BYTES)
+    if size == 0:
+        return None
     tags, _ = parse_incar(raw.decode("utf-8", "replace"))
-    return {tag: tags[tag] for tag in _KEPT if tag in tags}
+    return {tag: tags.get(tag) for tag in SHARED}
 
 
 def check_density(density: InputFile, wanted: PoscarHead) -> None:

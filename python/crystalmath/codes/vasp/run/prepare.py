@@ -94,14 +94,6 @@ def prepare(request: JobRequest, writer: InputWriter) -> Prepared:
     found = potentials.collect(request, options, inputs.texts, poscar, inputs.fields)
     beside = Beside(sum(poscar.counts), len(poscar.elements), _count(kpoints), request.ntasks)
     doubts = _linted(tags, beside, refuse=request.structure is not None)
-    plan = script.Plan(
-        name=program.name_of(options),
-        potentials=found.plan,
-        ntasks=request.ntasks,
-        threads=request.cpus_per_task,
-        program=chosen,
-        launcher=launcher,
-    )
     texts = {**inputs.texts, **found.texts}
     return Prepared(
         task=task,
@@ -111,7 +103,7 @@ def prepare(request: JobRequest, writer: InputWriter) -> Prepared:
             *carried,
             *found.files,
             *inputs.others,
-            InputFile(script.NAME, content=script.render(plan), executable=True),
+            _script(request, options, found, chosen, launcher),
         ),
         env={**found.environment, **({} if request.remote else mpi.environment(request.ntasks))},
         formula=reduced_formula(poscar.symbols),
@@ -125,6 +117,24 @@ def prepare(request: JobRequest, writer: InputWriter) -> Prepared:
             *found.cutoff_doubts(tags),
         ),
     )
+
+
+def _script(
+    request: JobRequest,
+    options: VaspOptions,
+    found: potentials.Found,
+    chosen: str,
+    launcher: str,
+) -> InputFile:
+    plan = script.Plan(
+        name=program.name_of(options),
+        potentials=found.plan,
+        ntasks=request.ntasks,
+        threads=request.cpus_per_task,
+        program=chosen,
+        launcher=launcher,
+    )
+    return InputFile(script.NAME, content=script.render(plan), executable=True)
 
 
 def task_of(tags: Mapping[str, str], kpoints: Kpoints | None) -> str:
@@ -159,13 +169,16 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
     made = writer.write(request.structure, asked, task, previous)
     report = made["report"]
     notes = [
-        f"{one['tag']}: {report['set']} has {one['set'] or 'nothing'}, "
-        f"this job {one['used'] or 'nothing'} ({one['why']})"
-        for one in report["changes"]
+        f"{name}: {one['value'] or 'nothing'}, by {one['from']}"
+        for name, one in report["settings"].items()
+        if "set" in one
     ]
     notes += report["warnings"]
-    if report["order"] is not None:
-        notes.append("POSCAR has the atoms in another order than the structure: by element")
+    if options.density_from is not None and previous is None:
+        notes.append(
+            f"{options.density_from} has no INCAR: whether cutoff, functional and U are those of "
+            "its density is not known"
+        )
     texts = {file["path"]: file["content"] for file in made["files"]}
     texts["inputs.json"] = _document(report)
     return Inputs(texts, files, notes, task=task)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from crystalmath.contract.workflow_options.elastic import ElasticOptions
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
+    ESPRESSO,
     FORCES,
     Criteria,
     relaxation,
@@ -32,7 +33,7 @@ class Elastic:
         "the moduli of a polycrystal."
     )
     options: type[BaseModel] = ElasticOptions
-    codes = frozenset({FORCES})
+    codes = frozenset({FORCES, ESPRESSO})
     result = "fit"
     crystals_only = True
 

@@ -13,7 +13,13 @@ from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.phonon import PhononOptions
 from crystalmath.services.ports_workflows import NewStep, Use
-from crystalmath.services.workflows.calculations import FORCES, single_point, start_at_minimum
+from crystalmath.services.workflows.calculations import (
+    ESPRESSO,
+    FORCES,
+    of_supercell,
+    single_point,
+    start_at_minimum,
+)
 from crystalmath.services.workflows.computations import PHONON_DISPLACE, PHONON_RESULT
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -33,7 +39,7 @@ class Phonon:
         "forces of displaced atoms in a supercell."
     )
     options: type[BaseModel] = PhononOptions
-    codes = frozenset({FORCES})
+    codes = frozenset({FORCES, ESPRESSO})
     result = "phonons"
     crystals_only = True
 
@@ -53,13 +59,14 @@ class Phonon:
         """A job for each displacement, and what follows from all of them."""
         if step != "displacements":
             return ()
+        inputs = of_supercell(plan, output["plan"]["sizes"])
         names = [f"displacement-{i}" for i in range(1, len(output["structures"]) + 1)]
         jobs = [
             NewStep(
                 name=name,
                 title=title,
                 kind="job",
-                action=single_point(plan),
+                action=single_point(plan, inputs),
                 uses={"structure": Use(step="displacements", path=("structures", i))},
             )
             for i, (name, title) in enumerate(zip(names, output["titles"], strict=True))
