@@ -13,6 +13,7 @@ use super::session::Session;
 use super::templates;
 use super::text;
 use super::wait::{self, WaitArgs};
+use super::wording::speak;
 use crate::error::IpcError;
 use crate::rpc::fit;
 use crate::rpc::types::{DryRun, JobSummary, Reply, SubmitResult};
@@ -322,7 +323,7 @@ pub(super) fn dry_run(found: &DryRun) -> String {
         found
             .warnings
             .iter()
-            .map(|warning| format!("warning   {warning}")),
+            .map(|warning| format!("warning   {}", speak(warning, None))),
     );
     for file in &found.files {
         let mode = if file.executable { ", executable" } else { "" };

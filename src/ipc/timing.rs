@@ -46,7 +46,7 @@ impl Default for Timing {
             hello_try: Duration::from_secs(2),
             hello_pause: Duration::from_millis(250),
             hello_pause_max: Duration::from_secs(2),
-            start: Duration::from_secs(10),
+            start: Duration::from_secs(30),
             start_max: Duration::from_secs(60),
             notice_after: Duration::from_secs(1),
             poll: Duration::from_millis(10),

@@ -52,6 +52,34 @@ def test_a_workflow_ends_with_its_numbers(terminal: Terminal) -> None:
     assert (again.returncode, "already ended" in again.stderr) == (1, True)
 
 
+def test_an_equation_of_state_ends_with_its_plot_and_gives_files(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    asked = ("workflows", "eos", "examples/copper.cif", "--engine", "emt", "--points", "5")
+    done = terminal.run(*asked, "--wait")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^B₀ +134\.\d+ ", done.stdout, re.MULTILINE), done.stdout
+    lines = done.stdout.splitlines()
+    top = lines.index("Energy over volume")
+    plot = lines[top : top + 20]
+    assert plot[2] == "energy / eV"
+    assert sum(line.count("o") for line in plot[3:-3]) == 5
+    assert max(map(len, plot)) <= 80
+    picture = tmp_path / "eos.png"
+    assert terminal.run("workflows", "plot", "1", "-o", str(picture)).returncode == 0
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n")
+    again = terminal.run("workflows", "plot", "1", "-o", str(picture))
+    assert (again.returncode, "--force" in again.stderr) == (2, True)
+    refused = terminal.run("workflows", "plot", "1", "bands")
+    assert (refused.returncode, "it has: energy, pressure" in refused.stderr) == (1, True)
+    folder = tmp_path / "csv"
+    written = terminal.run("workflows", "export", "1", "--format", "csv", "-o", str(folder))
+    assert "points.csv" in written.stdout
+    assert len((folder / "points.csv").read_text(encoding="utf-8").splitlines()) == 6
+    refused = terminal.run("workflows", "export", "1", "--format", "phonopy")
+    assert (refused.returncode, "json, csv, pymatgen" in refused.stderr) == (2, True)
+
+
 def test_a_script_with_arguments_from_another_directory(terminal: Terminal, tmp_path: Path) -> None:
     script = tmp_path / "count.sh"
     script.write_text("#!/bin/sh\nseq 3\n", encoding="utf-8")

@@ -77,6 +77,8 @@ def test_numbers_of_copper(daemon: Daemon) -> None:
     assert quantities(found)["heat_capacity_300k"] == pytest.approx(23.368, abs=0.005)
     assert (found["results"]["flags"], found["warnings"]) == ([], [])
     assert found["results"]["provenance"]["supercell"] == "4 × 4 × 4"
+    files = daemon.call("workflows.export", {"id": phonon, "format": "phonopy"})["files"]
+    assert {file["path"] for file in files} == {"phonopy_params.yaml", "FORCE_SETS"}
     constants = quantities(ended(daemon, elastic))
     assert constants["c11"] == pytest.approx(172.6, abs=0.3)
     assert constants["c12"] == pytest.approx(115.4, abs=0.3)

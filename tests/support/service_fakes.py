@@ -151,6 +151,7 @@ class Bench:
     root: Path
     runner: Any = field(default_factory=FakeRunner)
     code: Any = field(default_factory=FakeCode)
+    reader: Any = field(default_factory=NoReader)
     slots: int = 2
     now: float = 1000.0
 
@@ -168,7 +169,7 @@ class Bench:
         self.service = JobsService(
             JobsParts(
                 store=self.store,
-                desk=Desk(self.store, codes, NoReader(), cores=2),
+                desk=Desk(self.store, codes, self.reader, cores=2),
                 codes=codes,
                 directories=self.directories,
                 clock=lambda: self.now,

@@ -49,6 +49,7 @@ def computed(
     wait_until(lambda: look()["state"] != "RUNNING", "the bands end", timeout_s=300, every_s=0.1)
     found = look()
     assert found["state"] == "COMPLETED", found["message"]
+    assert found["warnings"] == []  # doubts about the given cell are none about what is computed
     return found
 
 

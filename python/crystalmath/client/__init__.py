@@ -88,7 +88,7 @@ class Client:
         self._flag = None if socket is None else str(Path(socket).absolute())
         self._auto_start = auto_start
         self._timeout_s = timeout_s
-        patience = self._env.get("CRYSTALMATH_START_TIMEOUT", "") or "10"
+        patience = self._env.get("CRYSTALMATH_START_TIMEOUT", "") or "30"
         self._start_timeout_s = float(patience) if start_timeout_s is None else start_timeout_s
         self._lock = threading.Lock()
         self._next_id = 0

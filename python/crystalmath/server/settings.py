@@ -89,7 +89,7 @@ class Settings:
     pump_poll_s: float = 0.5
     log_watch_s: float = 0.2
     notify_every_s: float = 0.03
-    start_timeout_s: float = 10.0
+    start_timeout_s: float = 30.0
     start_patience_s: float = 60.0
     drain_s: float = 10.0
     close_s: float = 3.0

@@ -12,7 +12,7 @@ pub struct Args {
     /// Only those in this state: RUNNING, WAITING, COMPLETED, FAILED, CANCELLED; repeat for more
     #[arg(long, value_name = "STATE")]
     pub state: Vec<String>,
-    /// Only this kind: relax, eos
+    /// Only this kind, like eos
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     /// At most so many

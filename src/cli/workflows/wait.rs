@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{plot, show};
 use crate::cli::news::{News, Told};
 use crate::cli::output::{Failure, INTERRUPTED, Outcome};
-use crate::cli::session::{Session, note};
+use crate::cli::session::Session;
 use crate::cli::wait::{LONGEST_PAUSE, Line, PATIENCE, TICK, WaitArgs, interrupt, passes};
 use crate::error::Result;
 use crate::rpc::fit;
@@ -30,9 +30,6 @@ pub(super) fn follow(
         session.print(raw, || said.to_owned())?;
         return Ok(0);
     };
-    if !session.globals.json {
-        note(said);
-    }
     let mut watch = Watch {
         session,
         id,
@@ -44,6 +41,7 @@ pub(super) fn follow(
         said: said.to_owned(),
         told: BTreeMap::new(),
     };
+    watch.line.say(said);
     let ended = watch.until_ended();
     watch.line.clear();
     let (raw, workflow) = ended?;

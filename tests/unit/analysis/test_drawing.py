@@ -1,26 +1,18 @@
-"""Plots as text, and the forms in which plots and results are handed out."""
+"""Plots as text, and the forms in which plots are handed out."""
 
 from __future__ import annotations
 
 import base64
 import json
 from dataclasses import asdict
-from math import cos, pi
+from math import cos
 
 import pytest
 
-from crystalmath.analysis.export.exported import as_csv, as_json, as_structure
 from crystalmath.analysis.plots.drawing import drawing
 from crystalmath.analysis.plots.plotted import plotted
-from crystalmath.analysis.results.document import (
-    Curve,
-    Plot,
-    Quantity,
-    ResultsDocument,
-    of_json,
-)
+from crystalmath.analysis.results.document import Curve, Plot
 from crystalmath.errors import InputRejected
-from support.crystals import rocksalt
 
 
 def plot(*curves: Curve, **more: object) -> Plot:
@@ -112,25 +104,3 @@ def test_a_plot_is_handed_out_in_the_form_that_is_asked_for() -> None:
     assert base64.b64decode(png["content"], validate=True).startswith(b"\x89PNG\r\n")
     with pytest.raises(InputRejected, match="png or svg"):
         asked("pdf")
-
-
-def test_results_are_exported() -> None:
-    document = ResultsDocument(
-        "eos", "t", (Quantity("b0", "B₀", 2 * pi, "GPa"),), plots=(plot(LINE),)
-    )
-    given = json.loads(json.dumps(document.document()))
-    [(name, text)] = as_json(given).items()
-    assert (name, of_json(json.loads(text))) == ("results.json", document)
-    files = as_csv(given)
-    assert set(files) == {"quantities.csv", "plot_p.csv"}
-    assert repr(2 * pi) in files["quantities.csv"]
-    crystal = rocksalt()
-    structure = {
-        "lattice": crystal.cell.tolist(),
-        "pbc": [True] * 3,
-        "symbols": crystal.symbols,
-        "positions": crystal.positions.tolist(),
-        "formula": "MgO",
-    }
-    [(name, text)] = as_structure(structure).items()
-    assert (name, json.loads(text)["@class"]) == ("structure.json", "Structure")

@@ -185,6 +185,7 @@ def test_the_steps_run_one_after_the_other(request_: JobRequest, tmp_path: Path)
     assert verdict.energy_ev == pytest.approx(-211.6129, abs=1e-3)
     progress = _ADAPTER.progress(job)
     assert progress is not None
+    assert progress.text == "nscf"
     assert "scf_accuracy" in _ADAPTER.series(job)
 
 
@@ -265,3 +266,12 @@ def test_a_file_that_was_cut_off_gives_no_levels(tmp_path: Path) -> None:
             levels.read_levels(path)
     with pytest.raises(OutputUnreadable, match="gone"):
         levels.read_levels(tmp_path / "other.xml")
+
+
+def test_on_a_cluster_the_job_script_names_the_launcher(request_: JobRequest) -> None:
+    inputs = {"k_path": _PATH, "npool": 2}
+    request = replace(request_, remote=True, ntasks=4, executable="/opt/qe/pw.x", inputs=inputs)
+    prepared = _ADAPTER.prepare(request)
+    script = content(prepared, "band_structure.sh")
+    assert '${CRYSTALMATH_LAUNCHER:-} /opt/qe/pw.x -npool 2 -in "$1.in"' in script
+    assert prepared.argv == ("/bin/sh", "band_structure.sh")

@@ -221,6 +221,17 @@ def test_md5_of_the_files_is_compared(tmp_path: Path) -> None:
     assert any("MD5" in warning for warning in verdict.warnings)
 
 
+def test_fixed_occupations_of_a_metal_are_doubted() -> None:
+    level = "highest occupied level (ev):     5.9568"
+    text = output("si.scf")
+    assert level in text
+    for lowest, doubted in (("6.5000", False), ("5.9000", True)):
+        levels = f"highest occupied, lowest unoccupied level (ev):     5.9568    {lowest}"
+        verdict = judge(text.replace(level, levels))
+        assert verdict.completed
+        assert any("smearing" in warning for warning in verdict.warnings) is doubted
+
+
 def test_of_a_huge_output_the_ends_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

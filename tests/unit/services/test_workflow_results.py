@@ -25,16 +25,14 @@ STRUCTURE = {"symbols": ["Cu"]}
 class Store:
     """One workflow, with the results and the step of an equation of state."""
 
-    def __init__(
-        self, results: Mapping[str, Any] | None = RESULTS, *, relaxed: bool = True
-    ) -> None:
+    def __init__(self, results: Mapping[str, Any] | None = RESULTS) -> None:
         self.documents = {"r": json.dumps(results), "o": json.dumps({"structure": STRUCTURE})}
         self.record = SimpleNamespace(
             kind="eos",
             state="RUNNING" if results is None else "COMPLETED",
             results_hash=None if results is None else "r",
         )
-        self.step = SimpleNamespace(name="relax", output_hash="o" if relaxed else None)
+        self.step = SimpleNamespace(name="relax", output_hash="o", action={}, uses={})
 
     def workflow(self, _id: int) -> Any:
         return self.record

@@ -42,6 +42,9 @@ def picture(plot: Plot, image: Format) -> bytes:
         figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
         axes = figure.add_subplot()
         _draw(axes, plot)
+        if 1 < len(plot.curves) <= _FEW:
+            # a place that matplotlib has not to look for, and that hides no point
+            figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize="small")
         out = io.BytesIO()
         # a date or a version would make two pictures of one result differ
         metadata = {"Date": None} if image == "svg" else {"Software": None}
@@ -64,8 +67,6 @@ def _draw(axes: Any, plot: Plot) -> None:
             axes.axvline(at, color="0.4", linewidth=1.2, zorder=0)
         axes.set_xlim(plot.ticks[0][0], plot.ticks[-1][0])
         axes.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
-    if few and len(plot.curves) > 1:
-        axes.legend(frameon=False)
 
 
 def _curve(axes: Any, curve: Curve, colour: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crystalmath.analysis.elastic.fit import fit_elastic
+from crystalmath.analysis.elastic.fit import ElasticConstants, fit_elastic
 from crystalmath.analysis.elastic.strains import Strain, strains_of
 from crystalmath.analysis.point_group import periodic
 from crystalmath.analysis.procedures.relaxed import (
@@ -67,6 +67,26 @@ def strained(relaxed: Mapping[str, Any], sizes: Sequence[float]) -> dict[str, An
     }
 
 
+def constants_of(
+    relaxed: Mapping[str, Any], strained: Mapping[str, Any], points: Sequence[Mapping[str, Any]]
+) -> ElasticConstants:
+    """The elastic constants of a workflow's strained cells and what their calculations gave.
+
+    Raises
+    ------
+    BadResult, InputRejected, Underdetermined
+    """
+    strains = [
+        Strain(one["name"], np.array(one["strain"]), np.array(one["deformation"]))
+        for one in strained["strains"]
+    ]
+    stresses = [
+        _stress(strain.name, wanted, point)
+        for strain, wanted, point in zip(strains, strained["structures"], points, strict=True)
+    ]
+    return fit_elastic(structure_of_step(relaxed), strains, stresses)
+
+
 def fitted(
     before: Mapping[str, Any],
     relaxed: Mapping[str, Any],
@@ -90,20 +110,12 @@ def fitted(
     BadResult, InputRejected, Underdetermined
     """
     structure = structure_of_step(relaxed)
-    strains = [
-        Strain(one["name"], np.array(one["strain"]), np.array(one["deformation"]))
-        for one in strained["strains"]
-    ]
-    stresses = [
-        _stress(strain.name, wanted, point)
-        for strain, wanted, point in zip(strains, strained["structures"], points, strict=True)
-    ]
-    found = fit_elastic(structure, strains, stresses)
+    found = constants_of(relaxed, strained, points)
     symmetry = symmetry_of(structure)
     known = {
         **provenance,
         **engine_provenance(relaxed),
-        "strained_cells": str(len(strains)),
+        "strained_cells": str(len(points)),
         "relaxed_with": "forces and stress; atoms alone in each strained cell",
     }
     document = elastic_document(found, provenance_of(("numpy", "spglib"), **known))

@@ -177,9 +177,9 @@ def result(
         **engine_provenance(relaxed),
         "supercell": " × ".join(map(str, plan.sizes)),
         "displacements": str(len(plan.displacements)),
-        "distance_angstrom": f"{np.linalg.norm(plan.displacements[0].vector):g}",
+        "displaced_by": f"{np.linalg.norm(plan.displacements[0].vector):g} Å",
         "mesh": f"{mesh} × {mesh} × {mesh}",
-        "non_analytical_term": "none" if born is None else "with the Born charges given",
+        "born_charges": "none" if born is None else "given",
     }
     steps = np.arange(0.0, options["temperature_max_k"] + 1e-9, options["temperature_step_k"])
     document = phonon_document(

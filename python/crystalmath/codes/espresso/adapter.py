@@ -79,7 +79,9 @@ class EspressoAdapter:
         return preparing.prepare(request, self._writer)
 
     def progress(self, directory: Path) -> Progress | None:
-        """Return the last SCF iteration and ionic step."""
+        """Return the last SCF iteration and ionic step, or the step of a band structure."""
+        if bands.is_one(directory):
+            return bands.progress(directory)
         outputs = find_outputs(directory)
         return progress_of(outputs[0]) if outputs else None
 

@@ -64,7 +64,7 @@ def judge_run(
     return replace(
         verdict,
         results=results,
-        warnings=tuple(_warnings(run, task, end, pseudos)),
+        warnings=tuple(_warnings(run, results, end)),
         converged=converged,
         energy_ev=results.get("energy_ev") if usable else None,
     )
@@ -178,34 +178,33 @@ def pseudo_documents(run: Run, directory: Path) -> list[dict[str, Any]]:
     for one in run.pseudos:
         name = Path(one.path).name
         printed = {"element": one.element, "file": name, "md5_printed": one.md5}
-        md5 = next(
+        md5, sha256 = next(
             (
                 found
                 for path in (directory / pseudo.FOLDER / name, directory / one.path)
-                if (found := _md5(path)) is not None
+                if (found := _digests(path)) is not None
             ),
-            None,
+            (None, None),
         )
         agree = None if md5 is None or one.md5 is None else md5 == one.md5
-        documents.append({**printed, "md5_file": md5, "agree": agree})
+        documents.append({**printed, "md5_file": md5, "sha256_file": sha256, "agree": agree})
     return documents
 
 
-def _md5(path: Path) -> str | None:
+def _digests(path: Path) -> tuple[str, str] | None:
+    """MD5, which pw.x prints, and SHA-256."""
     try:
         if path.stat().st_size > MAX_PSEUDO_BYTES or not path.is_file():
             return None
-        with path.open("rb") as stream:
-            return hashlib.file_digest(
-                stream, lambda: hashlib.md5(usedforsecurity=False)
-            ).hexdigest()
+        raw = path.read_bytes()
     except OSError:
         return None
+    return hashlib.md5(raw, usedforsecurity=False).hexdigest(), hashlib.sha256(raw).hexdigest()
 
 
-def _warnings(
-    run: Run, task: str, end: EndReceipt | None, pseudos: list[dict[str, Any]]
-) -> list[str]:
+def _warnings(run: Run, results: dict[str, Any], end: EndReceipt | None) -> list[str]:
+    task = results["task"]
+    pseudos = results.get("pseudopotentials", [])
     warnings = [
         f"{one['file']}: pw.x read another file than the one that lies here (MD5)"
         for one in pseudos
@@ -215,6 +214,12 @@ def _warnings(
         warnings.append("the exit code is not known: judged from the output alone")
     if run.partial:
         warnings.append("the output is very large: only its beginning and its end were read")
+    gap_ev = results.get("gap_ev")
+    if gap_ev is not None and gap_ev <= 0:
+        warnings.append(
+            "occupations are fixed, but an empty band lies below an occupied one: it is a metal, "
+            "and needs a smearing"
+        )
     unconverged = sum(scf.converged is False for scf in run.scfs[:-1])
     if unconverged:
         warnings.append(f"the SCF of {unconverged} earlier geometries did not converge")

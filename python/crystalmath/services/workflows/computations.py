@@ -31,6 +31,9 @@ PLOT: Final = "crystalmath.analysis.plots.plotted:plotted"
 EXPORT_JSON: Final = "crystalmath.analysis.export.exported:as_json"
 EXPORT_CSV: Final = "crystalmath.analysis.export.exported:as_csv"
 EXPORT_STRUCTURE: Final = "crystalmath.analysis.export.exported:as_structure"
+EXPORT_PHONOPY: Final = "crystalmath.analysis.export.exported:as_phonopy"
+EXPORT_PHONONS: Final = "crystalmath.analysis.export.exported:as_phonons"
+EXPORT_ELASTIC: Final = "crystalmath.analysis.export.exported:as_elastic"
 
 CHECKS: Final[Mapping[str, str]] = {"phonon": PHONON_CHECK}
 """By kind: what looks at structure and options before a workflow is accepted."""
@@ -43,6 +46,7 @@ COMPUTATIONS: Final = frozenset(
         *(BANDS_PATH, BANDS_REPORT, *LEVELS.values()),
         *(MD_REPEAT, MD_REPORT),
         *(PLOT, EXPORT_JSON, EXPORT_CSV, EXPORT_STRUCTURE),
+        *(EXPORT_PHONOPY, EXPORT_PHONONS, EXPORT_ELASTIC),
     }
 )
 """Those of steps, and what is made of results."""

@@ -5,8 +5,7 @@ Used by ``service`` for ``workflows.available`` and to refuse what cannot run be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from crystalmath.contract.planned import PLANNED
@@ -151,8 +150,7 @@ def settled(
     InvalidParams
         One that the code has no use for.
     """
-    asked = getattr(params, "options", None)
-    given: AbstractSet[str] = getattr(asked, "model_fields_set", frozenset())
+    given: Collection[str] = getattr(getattr(params, "options", None), "model_fields_set", ())
     if code != FORCES and "optimizer" in given:
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"

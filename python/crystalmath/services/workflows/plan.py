@@ -136,6 +136,19 @@ class Tried(Protocol):
         """The action of a job like those that will come, for the structure to start from."""
 
 
+@runtime_checkable
+class Standardised(Protocol):
+    """A kind that computes the standard cell: doubts about the cell that was given do not count.
+
+    Attributes
+    ----------
+    standardises
+        True.
+    """
+
+    standardises: bool
+
+
 def computation(function: str, **given: Any) -> dict[str, Any]:
     """The action of a step that a worker process computes."""
     return {"function": function, "given": given}

@@ -6,7 +6,6 @@ The work is done by worker processes; called by ``service``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,10 +17,10 @@ from crystalmath.contract.workflow_files import (
 )
 from crystalmath.errors import IllegalTransition, InvalidParams, NotFound
 from crystalmath.services.ports import RunWorker
-from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord, WorkflowStore
+from crystalmath.services.ports_workflows import WorkflowRecord, WorkflowStore
 from crystalmath.services.workflows.computations import PLOT
-from crystalmath.services.workflows.exports import Export, exports_of
-from crystalmath.services.workflows.inputs import MissingPart, arguments_of
+from crystalmath.services.workflows.exports import exports_of
+from crystalmath.services.workflows.inputs import MissingPart
 
 WORK_S: Final = 50.0
 """Seconds for one picture, or one export."""
@@ -96,20 +95,14 @@ class Results:
                 hint=f"they give {', '.join(exports)}",
                 field="format",
             )
-        arguments = self._arguments(export, document, self.store.steps(params.id))
+        try:
+            arguments = export.arguments(document, self.store.steps(params.id), self.store)
+        except MissingPart as missing:
+            raise NotFound(f"an export is not possible: {missing}") from None
         files = self.run_worker(export.function, arguments, WORK_S)
         return ExportResult.model_validate(
             {"files": [{"path": path, "content": text} for path, text in files.items()]}
         )
-
-    def _arguments(
-        self, export: Export, document: Mapping[str, Any], steps: Sequence[StepRecord]
-    ) -> dict[str, Any]:
-        try:
-            given = arguments_of(export.uses(steps), steps, self.store)
-        except MissingPart as missing:
-            raise NotFound(f"an export is not possible: {missing}") from None
-        return {**given, "results": dict(document)} if export.with_results else given
 
     def _completed(self, workflow_id: int) -> tuple[WorkflowRecord, dict[str, Any]]:
         record = self.store.workflow(workflow_id)

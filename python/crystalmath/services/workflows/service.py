@@ -58,7 +58,7 @@ from crystalmath.services.workflows import kinds_here, view
 from crystalmath.services.workflows.computations import CHECKS
 from crystalmath.services.workflows.conduct import Compute
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
-from crystalmath.services.workflows.plan import Plan, Procedure, Tried
+from crystalmath.services.workflows.plan import Plan, Procedure, Standardised, Tried
 from crystalmath.services.workflows.results import Results
 
 CREATE_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
@@ -312,6 +312,8 @@ class WorkflowsService:
         if first is None and isinstance(procedure, Tried):
             first = procedure.trial(plan)
         warnings = () if first is None else self._check_first(plan, first, structure)
+        if steps[0].kind != "job" and isinstance(procedure, Standardised):
+            warnings = ()
         return NewWorkflow(
             uuid=uuid.uuid4().hex,
             kind=kind,

@@ -14,9 +14,11 @@ import pytest
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.espresso.deck import Deck, parse_deck
 from crystalmath.codes.espresso.generate.deck import generate_inputs
+from crystalmath.codes.espresso.writer import WorkerDecks
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import InputFile, JobRequest, StructureData
 from support.espresso import crystal, fcc, upf
+from support.workers import run_here
 
 _BOHR = 0.529177210903
 _SI = fcc("Si Si", 5.43)
@@ -307,7 +309,8 @@ def job(folder: Path, **more: Any) -> JobRequest:
 
 
 def test_a_job_is_made_of_a_structure(folder: Path) -> None:
-    prepared = EspressoAdapter().prepare(
+    adapter = EspressoAdapter(WorkerDecks(run_here, 60.0))
+    prepared = adapter.prepare(
         job(folder, inputs={"pseudo_family": "pz-vbc", "ecutwfc_ry": 18}, walltime_s=600)
     )
     assert [file.path for file in prepared.files] == ["Si.scf.in", "pseudo/Si.pz-vbc.UPF"]

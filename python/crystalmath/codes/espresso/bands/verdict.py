@@ -16,9 +16,10 @@ from crystalmath.codes.espresso.bands.decks import BANDS, SCF, STEPS
 from crystalmath.codes.espresso.bands.options import TASK
 from crystalmath.codes.espresso.reading import load_crash, load_run
 from crystalmath.codes.espresso.run import Run
+from crystalmath.codes.espresso.series import progress_of
 from crystalmath.codes.espresso.verdict import judge_run
 from crystalmath.errors import InputRejected
-from crystalmath.services.ports import EndReceipt, Verdict
+from crystalmath.services.ports import EndReceipt, Progress, Verdict
 
 _AGAIN = "`jobs.rerun` computes it again, from the SCF on"
 
@@ -31,6 +32,16 @@ def is_one(directory: Path) -> bool:
 def outputs(directory: Path) -> list[Path]:
     """What its steps have written, in their order."""
     return [path for step in STEPS if (path := directory / f"{step}.out").is_file()]
+
+
+def progress(directory: Path) -> Progress | None:
+    """Which step runs, and how far it is: ``bands: k point 12 of 58``."""
+    written = outputs(directory)
+    if not written:
+        return None
+    found = progress_of(written[-1])
+    step = written[-1].stem
+    return Progress(step if found is None else f"{step}: {found.text}")
 
 
 def heaviest(directory: Path) -> Path | None:

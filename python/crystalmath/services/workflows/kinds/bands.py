@@ -34,6 +34,7 @@ class Bands:
     codes = frozenset({ESPRESSO})
     result = "report"
     crystals_only = True
+    standardises = True
 
     def trial(self, plan: Plan) -> Mapping[str, Any]:
         """See ``plan.Tried``."""
