@@ -176,10 +176,14 @@ mod tests {
         let poscar = source("POSCAR", Kind::Structure);
         let incar = source("INCAR", Kind::Incar);
         assert_eq!(code_for(Kind::Incar, false), Some("vasp"));
-        let alone = parts("vasp", &[poscar.clone()], Default::default());
+        let alone = parts(
+            "vasp",
+            std::slice::from_ref(&poscar),
+            serde_json::Map::default(),
+        );
         assert!(alone.structure.is_some() && alone.files.is_empty());
         for sources in [[poscar.clone(), incar.clone()], [incar, poscar]] {
-            let both = parts("vasp", &sources, Default::default());
+            let both = parts("vasp", &sources, serde_json::Map::default());
             assert!(both.structure.is_none());
             assert_eq!(both.files.len(), 2);
         }

@@ -30,7 +30,7 @@ pub struct Args {
     /// Format of the file, where its name does not say it
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
-    /// How: ecutwfc_ry=40, pseudos.Si=Si.pz-vbc.UPF, k_mesh=[4,4,4]; repeat for more
+    /// How: `ecutwfc_ry=40`, `pseudos.Si=Si.pz-vbc.UPF`, `k_mesh=[4,4,4]`; repeat for more
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub option: Vec<(String, Value)>,
     /// Write the files into this directory, with those that belong to them

@@ -54,8 +54,8 @@ pub struct Args {
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub params: Vec<(String, Value)>,
     /// An option of the deck that is written for a structure, like functional=PBE0 of CRYSTAL, of
-    /// the force engine, or an input of pw.x or VASP like ecutwfc_ry=30 or incar.ENCUT=600; a dot
-    /// goes into an object; repeat for more
+    /// the force engine, or an input of pw.x or VASP like `ecutwfc_ry=30` or `incar.ENCUT=600`; a
+    /// dot goes into an object; repeat for more
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
     pub options: Vec<(String, Value)>,
     /// What the job needs of the machine.

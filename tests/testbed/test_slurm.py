@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crystalmath.codes.espresso.adapter import EspressoAdapter
+from crystalmath.codes.espresso.bands import levels
 from crystalmath.contract.jobs import CancelJobsParams, JobIdParams, LogParams
 from crystalmath.contract.slurm import QueueParams, SchedulerJobsParams
 from crystalmath.runners.shells.clusters import ClusterShells
@@ -197,6 +198,27 @@ def test_espresso_over_ssh(far: ClusterBench, qe: QuantumEspresso) -> None:
     assert full.results["engine"]["processes"] == 2
     assert full.science.converged is True
     assert far.service.get(JobIdParams(id=job)).cluster == "c"
+
+
+@pytest.mark.parametrize("far", ["cluster"], indirect=True)
+def test_a_band_structure_is_one_job_of_several_steps(
+    far: ClusterBench, qe: QuantumEspresso
+) -> None:
+    job = far.submit(
+        task="band_structure",
+        files=[{"path": "si.in", "content": qe.deck("si.scf")}],
+        inputs={"k_path": [[0.0, 0.0, 0.0], [0.425, 0.0, 0.425], [0.5, 0.0, 0.5]]},
+        context={"ESPRESSO_PSEUDO": str(qe.pseudo)},
+        resources={"walltime_s": 300, "ntasks": 2},
+        cluster="c",
+    )
+    assert finish(far, job) == ["COMPLETED"], far.store.row(job)["message"]
+    full = far.service.get(JobIdParams(id=job))
+    assert full.results["energy_ry"] == pytest.approx(SI_SCF_RY, abs=1e-5)
+    assert full.results["engine"]["processes"] == 2
+    found = levels.read(full.directory)
+    assert found["bands"]["occupied_ev"] == pytest.approx(6.2549, abs=1e-3)
+    assert found["nscf"]["mesh"] == [8, 8, 8, 0, 0, 0]
 
 
 def test_espresso_that_does_not_converge_is_judged_as_here(

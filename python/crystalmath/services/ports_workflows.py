@@ -237,6 +237,9 @@ class WorkflowStore(Protocol):
     def steps(self, workflow_id: int) -> list[StepRecord]:
         """All steps, in the order in which they were added."""
 
+    def graph(self, workflow_id: int) -> tuple[WorkflowRecord, list[StepRecord]]:
+        """A workflow and all its steps, as of one moment; raises ``NotFound``."""
+
     def step(self, step_id: int) -> StepRecord:
         """One step; raises ``NotFound``."""
 

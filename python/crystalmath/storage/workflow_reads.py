@@ -29,6 +29,7 @@ _ENDED: Final = (
     f"AND (j.id IS NULL OR j.state IN ({', '.join(repr(s) for s in sorted(TERMINAL))})) "
     "ORDER BY s.id"
 )
+_ARTEFACT: Final = "SELECT document FROM artefacts WHERE hash = ?"
 _IS_AT: Final = "SELECT state, attempt FROM workflow_steps WHERE id = ?"
 
 
@@ -57,7 +58,7 @@ def counts(connection: Connection, workflow_id: int) -> dict[StepState, int]:
 def steps(connection: Connection, workflow_id: int) -> list[StepRecord]:
     """All steps, in the order in which they were added."""
     found = _asked(connection, f"{_STEP} WHERE workflow_id = ? ORDER BY id", workflow_id)
-    return [step_of(dict(zip(_STEP_COLUMNS, row, strict=True))) for row in found]
+    return [step_of(_STEP_COLUMNS, row) for row in found]
 
 
 def step(connection: Connection, step_id: int) -> StepRecord:
@@ -65,7 +66,13 @@ def step(connection: Connection, step_id: int) -> StepRecord:
     found = _asked(connection, f"{_STEP} WHERE id = ?", step_id)
     if not found:
         raise NotFound(f"there is no step with the number {step_id}")
-    return step_of(dict(zip(_STEP_COLUMNS, found[0], strict=True)))
+    return step_of(_STEP_COLUMNS, found[0])
+
+
+def artefact(connection: Connection, content_hash: str) -> str | None:
+    """The text of a document; None where there is none."""
+    found = _asked(connection, _ARTEFACT, content_hash)
+    return str(found[0][0]) if found else None
 
 
 def ended_jobs(connection: Connection) -> list[EndedJob]:

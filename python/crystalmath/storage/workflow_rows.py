@@ -58,8 +58,12 @@ def workflow_of(row: Mapping[str, Any], counts: Mapping[StepState, int]) -> Work
     )
 
 
-def step_of(row: Mapping[str, Any]) -> StepRecord:
+# All steps of a workflow are read at the end of each, and one of them has changed. Nobody writes
+# into what is shared so.
+@lru_cache(maxsize=4096)
+def step_of(columns: tuple[str, ...], values: tuple[Any, ...]) -> StepRecord:
     """Read a row of ``workflow_steps``."""
+    row = dict(zip(columns, values, strict=True))
     return StepRecord(
         **{name: row[name] for name in _SAME},
         action=_decoded(row["action_json"]),

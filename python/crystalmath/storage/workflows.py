@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, case, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from crystalmath.domain.workflow_states import STOPPED, WorkflowState
 from crystalmath.errors import Conflict, NotFound
@@ -30,11 +29,14 @@ from crystalmath.storage import workflow_reads as reads
 from crystalmath.storage.engine import driver_of
 from crystalmath.storage.moves import encode
 from crystalmath.storage.store import JobStore, insert_job
-from crystalmath.storage.tables import artefacts, client_tokens, workflow_steps, workflows
+from crystalmath.storage.tables import client_tokens, workflow_steps, workflows
 from crystalmath.storage.workflow_rows import values_of, workflow_of
 
 _BUMP: Final = "UPDATE counters SET value = value + 1 WHERE name = 'workflow_rev' RETURNING value"
 _REV: Final = "SELECT value FROM counters WHERE name = 'workflow_rev'"
+_KEEP: Final = (
+    "INSERT INTO artefacts (hash, document, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+)
 _STEP = workflow_steps.c
 _RESUMABLE: Final[tuple[WorkflowState, ...]] = ("RUNNING", "WAITING", "FAILED", "CANCELLED")
 _AFRESH: Final = dict.fromkeys(
@@ -117,6 +119,11 @@ class SqliteWorkflowStore:
         with self._store.reading() as connection:
             return reads.steps(connection, workflow_id)
 
+    def graph(self, workflow_id: int) -> tuple[WorkflowRecord, list[StepRecord]]:
+        """See ``WorkflowStore.graph``."""
+        with self._store.reading() as connection:
+            return reads.workflow(connection, workflow_id), reads.steps(connection, workflow_id)
+
     def step(self, step_id: int) -> StepRecord:
         """See ``WorkflowStore.step``."""
         with self._store.reading() as connection:
@@ -124,12 +131,11 @@ class SqliteWorkflowStore:
 
     def artefact(self, content_hash: str) -> str:
         """See ``WorkflowStore.artefact``."""
-        wanted = select(artefacts.c.document).where(artefacts.c.hash == content_hash)
         with self._store.reading() as connection:
-            found = connection.execute(wanted).scalar_one_or_none()
+            found = reads.artefact(connection, content_hash)
         if found is None:
             raise NotFound(f"nothing is stored under {content_hash[:12]}…")
-        return str(found)
+        return found
 
     def ended_jobs(self) -> list[EndedJob]:
         """See ``WorkflowStore.ended_jobs``."""
@@ -319,13 +325,14 @@ def _bump(connection: Connection, workflow_id: int) -> None:
 def _keep(connection: Connection, text: str, at: float) -> str:
     """Store a document, unless it is there, and return its hash."""
     content_hash = hash_of(text)
-    values = {"hash": content_hash, "document": text, "created_at": at}
-    connection.execute(upsert(artefacts).on_conflict_do_nothing(), values)
+    driver_of(connection).execute(_KEEP, (content_hash, text, at))
     return content_hash
 
 
 def _set(connection: Connection, step: StepRecord, **values: Any) -> None:
-    connection.execute(update(workflow_steps).where(_STEP.id == step.id).values(**values))
+    named = ", ".join(f"{_STEP[name].name} = ?" for name in values)
+    sql = f"UPDATE workflow_steps SET {named} WHERE id = ?"  # noqa: S608 - names of columns
+    driver_of(connection).execute(sql, (*values.values(), step.id))
 
 
 def _move(

@@ -37,8 +37,8 @@ pub struct CreateArgs {
     /// Cluster on which its jobs run
     #[arg(long, value_name = "CLUSTER")]
     pub cluster: Option<String>,
-    /// An option of the code or of the engine for each of its jobs, like ecutwfc_ry=30; repeat for
-    /// more
+    /// An option of the code or of the engine for each of its jobs, like `ecutwfc_ry=30`; repeat
+    /// for more
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = key_value)]
     pub options: Vec<(String, Value)>,
     /// A parameter of each of its jobs, like npool=2; repeat for more

@@ -76,8 +76,8 @@ class Conductor:
 
     def settle(self, ended: EndedJob) -> None:
         """Take what a job that has ended gives to its step."""
-        record = self.store.workflow(ended.workflow_id)
-        step = self.store.step(ended.step_id)
+        record, steps = self.store.graph(ended.workflow_id)
+        step = next(s for s in steps if s.id == ended.step_id)
         if step.state != "RUNNING" or not step.jobs or step.jobs[-1] != ended.job_id:
             return
         self._settled(record, step, ended.job_id)
@@ -93,10 +93,9 @@ class Conductor:
             The steps as they are now; empty when the workflow has ended.
         """
         while True:
-            record = self.store.workflow(workflow_id)
+            record, steps = self.store.graph(workflow_id)
             if record.state != "RUNNING":
                 return ()
-            steps = self.store.steps(workflow_id)
             if record.cancel_asked:
                 self._cancel_jobs(steps)
             elif self._start_all(record, steps):
@@ -121,8 +120,7 @@ class Conductor:
         bool
             False when it must be tried again, because of trouble of the moment.
         """
-        record = self.store.workflow(workflow_id)
-        steps = self.store.steps(workflow_id)
+        record, steps = self.store.graph(workflow_id)
         step = next(s for s in steps if s.id == step_id)
         if step.state != "RUNNING":
             return True
@@ -146,10 +144,13 @@ class Conductor:
         ready = set(startable([step.facts for step in steps]))
         due = [s for s in steps if s.name in ready and (s.next_try_at or 0.0) <= self.clock()]
         ended = False
+        loaded: dict[str, Any] = {}
         under_way = {s.input_hash for s in steps if s.state == "RUNNING"}
         for step in due:
             try:
-                ended |= self._start(record, step, steps, under_way)
+                ended |= self._start(
+                    record, step, self._resolved(step, steps, loaded), steps, under_way
+                )
             except Exception as error:  # noqa: BLE001 - judged there
                 ended |= self._not_started(step, error)
         return ended
@@ -158,10 +159,10 @@ class Conductor:
         self,
         record: WorkflowRecord,
         step: StepRecord,
+        inputs: Inputs,
         steps: Sequence[StepRecord],
         under_way: set[str | None],
     ) -> bool:
-        inputs = self._resolved(step, steps)
         if inputs.hash in under_way:
             return False  # another step computes the very same: its result is taken
         same = _same(steps, inputs.hash)
@@ -233,8 +234,13 @@ class Conductor:
         steps: Sequence[NewStep] = procedure.next_steps(decode_plan(record.spec), step.name, output)
         return Ending("COMPLETED", text, steps, input_hash=input_hash, reused=reused)
 
-    def _resolved(self, step: StepRecord, steps: Sequence[StepRecord]) -> Inputs:
-        return resolve(step, steps, self.store, self.version)
+    def _resolved(
+        self,
+        step: StepRecord,
+        steps: Sequence[StepRecord],
+        loaded: dict[str, Any] | None = None,
+    ) -> Inputs:
+        return resolve(step, steps, self.store, self.version, loaded)
 
     def _cancel_jobs(self, steps: Sequence[StepRecord]) -> None:
         for step in steps:

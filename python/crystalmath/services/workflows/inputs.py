@@ -30,7 +30,11 @@ class Inputs:
 
 
 def resolve(
-    step: StepRecord, steps: Sequence[StepRecord], store: WorkflowStore, version: str
+    step: StepRecord,
+    steps: Sequence[StepRecord],
+    store: WorkflowStore,
+    version: str,
+    loaded: dict[str, Any] | None = None,
 ) -> Inputs:
     """Look up what a step uses, by content.
 
@@ -40,6 +44,9 @@ def resolve(
         All steps of the workflow.
     version
         Of this program.
+    loaded
+        Documents by hash that have been read already, and those that are read now: steps that start
+        together use the same ones. Nobody writes into them.
 
     Raises
     ------
@@ -48,15 +55,26 @@ def resolve(
     NotFound
         A document is not in the database.
     """
-    arguments = arguments_of(step.uses, steps, store)
-    hashes = {
-        name: [hash_of(text_of(one)) for one in arguments[name]]
-        if isinstance(use, tuple)
-        else hash_of(text_of(arguments[name]))
-        for name, use in step.uses.items()
-    }
+    documents: dict[str, Any] = {} if loaded is None else loaded
+    given = {one.name: one for one in steps}
+    arguments: dict[str, Any] = {}
+    hashes: dict[str, str | list[str]] = {}
+    for name, use in step.uses.items():
+        if isinstance(use, tuple):
+            arguments[name] = [_value(one, given, documents, store) for one in use]
+            pairs = zip(use, arguments[name], strict=True)
+            hashes[name] = [_hash(one, given, value) for one, value in pairs]
+        else:
+            arguments[name] = _value(use, given, documents, store)
+            hashes[name] = _hash(use, given, arguments[name])
     whole = {"action": step.action, "kind": step.kind, "uses": hashes, "version": version}
     return Inputs(arguments, hash_of(text_of(whole)))
+
+
+def _hash(use: Use, steps: Mapping[str, StepRecord], value: Any) -> str:
+    """Of what is used; a whole document is stored under its own."""
+    key = steps[use.step].output_hash if use.step is not None else use.artefact
+    return hash_of(text_of(value)) if use.path or key is None else key
 
 
 def arguments_of(

@@ -24,7 +24,7 @@ pub struct ConvergenceArgs {
     /// What shall be converged; the energy when left out
     #[arg(long, value_name = "NAME", value_parser = ["energy", "force", "stress", "gap"])]
     pub quantity: Option<String>,
-    /// How near to the finest value is near enough: eV per atom, eV/Å, GPa or eV
+    /// How near to the finest value is near enough: eV per atom, eV/Å, gigapascal or eV
     #[arg(long, value_name = "NUMBER", value_parser = finite)]
     pub tolerance: Option<f64>,
 }

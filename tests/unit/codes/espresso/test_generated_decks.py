@@ -273,7 +273,20 @@ def test_single_values_and_a_supercell(folder: Path) -> None:
         ("vc-relax", {"cell": "fixed"}, "options.cell", "changes"),
         ("vc-md", {}, "task", "vc-md"),
         ("scf", {"values": {"ions.ion_dynamics": "bfgs"}}, "options.values.ions.ion_dynamics", "&"),
-        ("scf", {"values": {"system.nat": 3}}, "options.values", "nat = 3"),
+        ("scf", {"values": {"system.nat": 3}}, "options.values.system.nat", "settled"),
+        (
+            "scf",
+            {"values": {"system.ecutwfc": 60}},
+            "options.values.system.ecutwfc",
+            "`options.ecutwfc_ry`",
+        ),
+        (
+            "scf",
+            {"values": {"control.calculation": "nscf"}},
+            "options.values.control.calculation",
+            "task",
+        ),
+        ("scf", {"values": {"control.prefix": "a/b"}}, "options.values", "prefix"),
         ("scf", {"cutoff": 3}, "options.cutoff", "cutoff"),
     ],
 )

@@ -26,12 +26,27 @@ from crystalmath.codes.espresso.namelist import render_value
 from crystalmath.codes.espresso.options import DeckOptions
 from crystalmath.codes.espresso.upf.choice import Chosen, choose, doubts
 from crystalmath.codes.options import parse_options
+from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import InputFile
 from crystalmath.structures.read import structure_of
 from crystalmath.structures.structure import Structure
 
 TASK: Final = "scf"
 _NAMELISTS: Final = ("control", "system", "electrons", "ions", "cell")
+_OPTIONS: Final[Mapping[str, str]] = {
+    "calculation": "`task`",
+    "ecutwfc": "`options.ecutwfc_ry`",
+    "ecutrho": "`options.ecutrho_ry`",
+    "occupations": "`options.smearing`",
+    "smearing": "`options.smearing`",
+    "degauss": "`options.degauss_ry`",
+    "nspin": "`options.moments_mu_b`",
+    "starting_magnetization": "`options.moments_mu_b`",
+    "tot_magnetization": "`options.total_magnetization_mu_b`",
+    "tot_charge": "`options.charge`",
+    "nbnd": "`options.n_bands`",
+}
+"""Variable → what settles it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +166,29 @@ def render(made: Made, asked: DeckOptions) -> Deck:
         "electrons": _scf(asked, count),
         **moving(made.task, asked),
     }
+    _check_values(asked.values, namelists)
     lines = [line for name in _NAMELISTS if name in namelists for line in _block(name, namelists)]
     lines += _cards(made)
     return with_values(parse_deck("\n".join(lines) + "\n"), asked.values, "options.values")
+
+
+def _check_values(values: Mapping[str, Any], namelists: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to change what other values were derived from, such as a cutoff.
+
+    Raises
+    ------
+    InvalidParams
+    """
+    for name in values:
+        namelist, _, key = name.partition(".")
+        settled = namelists.get(namelist, {}) if namelist == "system" else {"calculation"}
+        if key.replace(" ", "") in settled:
+            option = _OPTIONS.get(key.partition("(")[0])
+            raise InvalidParams(
+                f"{name} is settled already, and other values with it",
+                hint=f"give {option}" if option else "leave it out, or write the deck yourself",
+                field=f"options.values.{name}",
+            )
 
 
 def _scf(asked: DeckOptions, count: int) -> dict[str, Any]:
