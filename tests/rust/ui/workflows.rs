@@ -164,7 +164,7 @@ pub fn open(ui: &mut Ui) {
 }
 
 /// The list with the first one's detail.
-pub fn listed(ui: &mut Ui, whole: Value) {
+pub fn listed(ui: &mut Ui, whole: &Value) {
     open(ui);
     ui.answer("workflows.list", Ok(list()));
     let id = whole["data"]["id"].as_i64().unwrap();
@@ -212,9 +212,9 @@ fn pictures_of_one() {
         ui.answer("workflows.list", Ok(list()));
         ui.keys(&["enter"]);
     });
-    each_named("workflow_steps_data", |ui| listed(ui, running()));
+    each_named("workflow_steps_data", |ui| listed(ui, &running()));
     each_named("workflow_steps_failed", |ui| {
-        listed(ui, failed());
+        listed(ui, &failed());
         ui.keys(&["j", "j"]);
     });
     each_named("workflow_error", |ui| {
@@ -225,17 +225,17 @@ fn pictures_of_one() {
         ui.answer("workflows.get", Err(error));
     });
     each_named("workflow_stale", |ui| {
-        listed(ui, running());
+        listed(ui, &running());
         ui.send(Msg::Link(Link::Reconnecting));
     });
     for (name, tabs) in [("results", 1), ("plots", 2), ("tables", 3)] {
         each_named(&format!("workflow_{name}_data"), |ui| {
-            listed(ui, completed());
+            listed(ui, &completed());
             ui.keys(&vec!["tab"; tabs]);
         });
     }
     each_named("workflow_results_none", |ui| {
-        listed(ui, running());
+        listed(ui, &running());
         ui.keys(&["tab"]);
     });
 }
@@ -243,7 +243,7 @@ fn pictures_of_one() {
 #[test]
 fn many_steps_of_one_sort_are_folded_and_lead_to_their_jobs() {
     let mut ui = Ui::new(SIZE);
-    listed(&mut ui, running());
+    listed(&mut ui, &running());
     let text = ui.picture(SIZE);
     assert!(text.contains("4/9"), "{text}");
     assert!(text.contains("5 running"), "{text}");
@@ -269,7 +269,7 @@ fn many_steps_of_one_sort_are_folded_and_lead_to_their_jobs() {
 #[test]
 fn a_failed_step_is_named_and_run_again_alone() {
     let mut ui = Ui::new(WIDE);
-    listed(&mut ui, failed());
+    listed(&mut ui, &failed());
     let text = ui.picture(WIDE);
     assert!(
         text.contains("39/40") && text.contains("1 failed"),
@@ -299,7 +299,7 @@ fn a_failed_step_is_named_and_run_again_alone() {
 #[test]
 fn to_cancel_is_asked_and_what_cannot_be_is_said() {
     let mut ui = Ui::new(SIZE);
-    listed(&mut ui, running());
+    listed(&mut ui, &running());
     ui.keys(&["c", "enter"]);
     assert!(
         ui.asked("workflows.cancel").is_none(),
@@ -331,7 +331,7 @@ fn to_cancel_is_asked_and_what_cannot_be_is_said() {
 #[test]
 fn what_the_daemon_tells_is_seen_and_the_end_is_told_once() {
     let mut ui = Ui::new(WIDE);
-    listed(&mut ui, running());
+    listed(&mut ui, &running());
     ui.keys(&["esc"]);
     ui.send(told(row(5, "RUNNING", &json!({"name": "a new one"}))));
     let text = ui.picture(WIDE);
@@ -418,7 +418,7 @@ fn pages_are_read_to_the_end() {
 #[test]
 fn plots_tell_values_and_tables_have_units() {
     let mut ui = Ui::new(WIDE);
-    listed(&mut ui, completed());
+    listed(&mut ui, &completed());
     ui.keys(&["tab"]);
     let text = ui.picture(WIDE);
     for words in [
@@ -454,7 +454,7 @@ fn plots_tell_values_and_tables_have_units() {
 #[test]
 fn the_mouse_reaches_tabs_steps_and_plots() {
     let mut ui = Ui::new(WIDE);
-    listed(&mut ui, completed());
+    listed(&mut ui, &completed());
     let mut click = |words: &str| {
         let text = ui.picture(WIDE);
         let found = text.lines().enumerate().find_map(|(y, line)| {
