@@ -74,13 +74,20 @@ fn write(folder: &Path, files: &[DryRunFile], force: bool) -> Result<(), Failure
         }
         match (&file.content, &file.source) {
             (Some(content), _) => writing::write(place, content, force)?,
-            (None, Some(source)) => {
-                std::fs::copy(source, place).map_err(cannot)?;
-            }
+            (None, Some(source)) => copy(Path::new(source), place).map_err(cannot)?,
             (None, None) => {}
         }
     }
     Ok(())
+}
+
+/// A file that is its own source already stays as it is: copying it would empty it.
+fn copy(source: &Path, place: &Path) -> std::io::Result<()> {
+    let whole = source.canonicalize()?;
+    if place.canonicalize().is_ok_and(|there| there == whole) {
+        return Ok(());
+    }
+    std::fs::copy(source, place).map(drop)
 }
 
 /// The files that were written, each behind its name where there are several.

@@ -51,6 +51,8 @@ const TABS: [(Tab, &str); 4] = [
 #[derive(Debug, Default)]
 pub struct WorkflowScreen {
     id: Option<i64>,
+    /// Which one the open question is about: another may be shown when it is answered.
+    asked: Option<i64>,
     tab: Tab,
     /// Whether it is seen; what is not is not read.
     seen: bool,
@@ -77,6 +79,7 @@ impl WorkflowScreen {
                 id,
                 tab: self.tab,
                 seen: self.seen,
+                asked: self.asked,
                 ..Self::default()
             };
             self.read(cx);
@@ -214,9 +217,10 @@ impl Screen for WorkflowScreen {
             Event::Reply { slot, tag, result } => words::done(slot, *tag, result, cx),
             Event::Answered {
                 token: words::ASK_CANCEL,
-                yes: true,
+                yes,
             } => {
-                if let Some(id) = self.id {
+                let asked = self.asked.take();
+                if let Some(id) = asked.filter(|_| *yes) {
                     words::cancel(id, cx);
                 }
             }

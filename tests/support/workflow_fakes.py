@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 from sqlalchemy import event
 
-from crystalmath.errors import NotFound
+from crystalmath.errors import NotFound, OutputUnreadable
 from crystalmath.services.ports_store import Documents, Move, NewJob
 from crystalmath.services.ports_workflows import (
     NewStep,
@@ -103,6 +103,8 @@ class FakeJobs:
         By name of the step: what is raised instead of making its job.
     given
         What each job was made from.
+    unreadable
+        Jobs that completed and whose files are gone.
     """
 
     def __init__(self, store: JobStore) -> None:
@@ -111,6 +113,7 @@ class FakeJobs:
         self.refused: dict[str, Exception] = {}
         self.given: dict[str, Any] = {}
         self.cancelled: list[int] = []
+        self.unreadable: set[int] = set()
 
     def prepare(
         self, workflow: WorkflowRecord, step: StepRecord, arguments: Mapping[str, Any]
@@ -133,6 +136,8 @@ class FakeJobs:
         )
 
     def end(self, job_id: int) -> JobEnd:
+        if job_id in self.unreadable:
+            raise OutputUnreadable("its files are gone")
         row = self.store.row(job_id)
         known = self.ends.get(row["name"])
         if row["state"] != "COMPLETED":

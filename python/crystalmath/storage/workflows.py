@@ -121,7 +121,7 @@ class SqliteWorkflowStore:
 
     def graph(self, workflow_id: int) -> tuple[WorkflowRecord, list[StepRecord]]:
         """See ``WorkflowStore.graph``."""
-        with self._store.reading() as connection:
+        with self._store.reading() as connection, connection.begin():
             return reads.workflow(connection, workflow_id), reads.steps(connection, workflow_id)
 
     def step(self, step_id: int) -> StepRecord:

@@ -107,7 +107,7 @@ fn content(plot: &WorkflowPlot) -> std::result::Result<Vec<u8>, Failure> {
     if plot.encoding != WorkflowPlotEncoding::Base64 {
         return Ok(plot.content.clone().into_bytes());
     }
-    let broken = || IpcError::Protocol("workflows.plot gave a picture that is none".into());
+    let broken = || IpcError::Protocol("the daemon gave a picture that cannot be read".into());
     Ok(base64::decode(&plot.content).ok_or_else(broken)?)
 }
 

@@ -83,7 +83,7 @@ pub(super) fn outcome(workflow: &Workflow, drawn: Option<&str>, colour: bool) ->
         workflow
             .warnings
             .iter()
-            .map(|warning| field("warning", warning)),
+            .map(|warning| field("warning", &spoken(warning, workflow.id))),
     );
     if !workflow.results.is_empty() {
         lines.push(String::new());
@@ -92,7 +92,8 @@ pub(super) fn outcome(workflow: &Workflow, drawn: Option<&str>, colour: bool) ->
             lines.push(format!("\n{}", drawn.trim_end()));
         }
         for flag in list(&workflow.results, "flags") {
-            lines.push(field("doubt", word(flag, "message")));
+            let doubt = spoken(word(flag, "message"), workflow.id);
+            lines.push(field("doubt", &doubt));
         }
         lines.push(String::new());
         lines.extend(origin(workflow));

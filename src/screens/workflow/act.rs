@@ -66,6 +66,9 @@ impl WorkflowScreen {
         match action {
             Action::Cancel | Action::Continue | Action::Jobs => {
                 if let Some(one) = &self.summary {
+                    if action == Action::Cancel {
+                        self.asked = Some(one.id);
+                    }
                     act_on_whole(action, one, cx);
                 }
             }

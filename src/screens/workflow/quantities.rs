@@ -5,6 +5,7 @@ use crate::results::{Document, Quantity, error_figures, figures};
 use crate::rpc::types::{Workflow, WorkflowState};
 use crate::screens::job::tables::found::{Found, Head};
 use crate::screens::listing::moved;
+use crate::screens::wording::speak;
 use crate::theme::{Glyphs, Role};
 use crate::widgets::text;
 
@@ -51,13 +52,13 @@ pub fn lines(
             lines.push((document.title.clone(), Role::Title));
             lines.extend(numbers(&document.quantities, columns, glyphs));
             for flag in &document.flags {
-                let words = format!("{} doubt: {}", glyphs.attention, flag.message);
+                let words = format!("{} doubt: {}", glyphs.attention, speak(&flag.message));
                 wrapped(&words, Role::Warn, columns, &mut lines);
             }
         }
     }
     for warning in &workflow.warnings {
-        let words = format!("{} warning: {warning}", glyphs.attention);
+        let words = format!("{} warning: {}", glyphs.attention, speak(warning));
         wrapped(&words, Role::Warn, columns, &mut lines);
     }
     lines.push((String::new(), Role::Text));

@@ -15,7 +15,11 @@ from crystalmath.services.workflows.kinds_here import engine_of
 from crystalmath.services.workflows.plan import Plan, Standardised
 
 _BANDS = PROCEDURES["bands"]
-_PATHED = {"structure": {}, "k_path": [[0.0, 0.0, 0.0], [0.5, 0.0, 0.5]], "path": {}}
+_PATHED = {
+    "structure": {},
+    "k_path": [[0.0, 0.0, 0.0], [0.5, 0.0, 0.5]],
+    "path": {"given_cells": 1},
+}
 
 
 def plan(inputs: dict[str, Any] | None = None, **options: Any) -> Plan:

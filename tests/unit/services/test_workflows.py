@@ -122,6 +122,20 @@ def test_a_job_that_completed_after_all_is_not_run_again(bench: WorkflowBench) -
     assert bench.job_names() == names
 
 
+def test_a_completed_job_whose_files_are_gone_is_run_again(bench: WorkflowBench) -> None:
+    bench.jobs.ends["part-1"] = FAILED
+    i = bench.create()
+    bench.play(i)
+    job = bench.step(i, "part-1").jobs[-1]
+    bench.jobs.to_state(job, "FINISHED", "COMPLETED")
+    bench.jobs.unreadable.add(job)
+    del bench.jobs.ends["part-1"]
+    names = bench.job_names()
+    assert bench.store.again(i, ["part-1"])
+    assert bench.play(i) == "COMPLETED"
+    assert bench.job_names() == [*names, "part-1"]
+
+
 def test_a_part_that_is_not_required_is_left_out(bench: WorkflowBench) -> None:
     bench.kind.required = False
     bench.jobs.ends["part-2"] = FAILED

@@ -19,10 +19,10 @@ def structure_json(structure: Structure) -> str:
 
 
 def elastic_json(found: ElasticConstants) -> str:
-    """An ``ElasticTensor``, GPa, in the axes of the standard cell."""
+    """An ``ElasticTensor``, GPa, in the axes of the structure that was computed."""
     from pymatgen.analysis.elasticity.elastic import ElasticTensor
 
-    return _text(ElasticTensor.from_voigt(found.stiffness_gpa).as_dict())
+    return _text(ElasticTensor.from_voigt(found.stiffness_as_calculated_gpa).as_dict())
 
 
 def phonon_bands_json(bands: PhononBands) -> str:

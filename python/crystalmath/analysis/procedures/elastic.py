@@ -18,9 +18,11 @@ from crystalmath.analysis.procedures.relaxed import (
     basis_doubt,
     changed_basis,
     changed_group,
+    changed_mesh,
     engine_provenance,
     forces_and_stress,
     lattice_quantities,
+    mesh_of,
     same_cell,
     structure_of_step,
     symmetry_of,
@@ -46,7 +48,7 @@ def strained(relaxed: Mapping[str, Any], sizes: Sequence[float]) -> dict[str, An
     Returns
     -------
     dict
-        ``structures``, and ``strains`` in the same order.
+        ``structures``, ``strains`` in the same order, and the ``k_mesh`` of the calculation.
 
     Raises
     ------
@@ -67,6 +69,7 @@ def strained(relaxed: Mapping[str, Any], sizes: Sequence[float]) -> dict[str, An
             }
             for one in strains
         ],
+        "k_mesh": mesh_of(relaxed),
     }
 
 
@@ -126,7 +129,7 @@ def fitted(
     return replace(
         document,
         quantities=(*document.quantities, *lattice_quantities(structure, symmetry)),
-        flags=(*document.flags, *basis_doubt(relaxed), *changed),
+        flags=(*document.flags, *basis_doubt(relaxed), *changed, *changed_mesh(points)),
     ).document()
 
 

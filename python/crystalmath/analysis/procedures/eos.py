@@ -18,9 +18,11 @@ from crystalmath.analysis.procedures.relaxed import (
     basis_doubt,
     changed_basis,
     changed_group,
+    changed_mesh,
     engine_provenance,
     forces_and_stress,
     lattice_quantities,
+    mesh_of,
     structure_of_step,
     symmetry_of,
 )
@@ -58,7 +60,7 @@ def strained(
     -------
     dict
         ``structures``, with ``volumes_angstrom3`` and ``changes`` (relative) in the same order, and
-        what is ``free`` at each volume.
+        what is ``free`` at each volume, and the ``k_mesh`` of the relaxation.
 
     Raises
     ------
@@ -77,6 +79,7 @@ def strained(
         "volumes_angstrom3": [float(volume) for volume in volumes],
         "changes": [round(float(volume / given.volume - 1), 9) for volume in volumes],
         "free": free_at_volume(given),
+        "k_mesh": None if relaxed is None else mesh_of(relaxed),
     }
 
 
@@ -124,6 +127,7 @@ def fitted(
     if start is not None:
         quantities += lattice_quantities(start, symmetry)
     flags = (*document.flags, *dict.fromkeys(changed), *_unrelaxed(points), *basis_doubt(relaxed))
+    flags += tuple(changed_mesh(points))
     return replace(document, quantities=tuple(quantities), flags=flags).document()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -38,6 +38,26 @@ def forces_and_stress(output: Mapping[str, Any]) -> tuple[Floats, Floats | None]
     stress = output.get("stress_ev_per_a3")
     forces = np.array(output["forces_ev_per_a"], dtype=float)
     return forces, None if stress is None else np.array(stress, dtype=float)
+
+
+def mesh_of(output: Mapping[str, Any]) -> list[int] | None:
+    """The mesh of k points of a step; None where it has none, or another choice of points."""
+    words = str((output.get("settings") or {}).get("k_points", "")).split()
+    return [int(word) for word in words[:3]] if len(words) == 6 else None
+
+
+def changed_mesh(points: Sequence[Mapping[str, Any]]) -> list[Flag]:
+    """A doubt when energies or stresses that are compared come of different meshes."""
+    meshes = {str(mesh) for mesh in map(mesh_of, points) if mesh is not None}
+    if len(meshes) < 2:
+        return []
+    return [
+        Flag(
+            "meshes_differ",
+            "the calculations have different meshes of k points, "
+            f"{' and '.join(sorted(meshes))}: the steps between them are in the result; give one",
+        )
+    ]
 
 
 def same_cell(found: Structure, wanted: Structure, what: str) -> None:

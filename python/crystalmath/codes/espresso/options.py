@@ -145,7 +145,8 @@ class DeckOptions(Options):
     )
     max_steps: MaxSteps = Field(default=200, description="Geometries before it gives up.")
     keep_symmetry: bool = Field(
-        default=True, description="pw.x keeps the symmetry that it finds in the structure."
+        default=True,
+        description="pw.x keeps the symmetry that it finds in the structure; else it uses none.",
     )
     pressure_gpa: float = Field(
         default=0.0, ge=-100, le=1000, description="Pressure that a vc-relax goes to, GPa."

@@ -5,6 +5,7 @@ Called by ``api``, which knows the adapters.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -59,7 +60,9 @@ def assemble(place: Workplace) -> tuple[WorkflowsService, Driver]:
         place.run_worker,
     )
     conductor = Conductor(place.store, jobs, place.run_worker, PROCEDURES, place.clock, __version__)
-    driver = Driver(conductor, place.submitted)
+    # A worker process is left to the calls of users.
+    computations = min(2, max(1, (os.cpu_count() or 1) - 1))
+    driver = Driver(conductor, place.submitted, computations=computations)
     parts = WorkflowsParts(
         store=place.store,
         jobs=place.jobs,

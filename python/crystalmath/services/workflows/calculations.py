@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 from crystalmath.errors import InvalidParams
@@ -84,15 +85,66 @@ def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
     return {names[parameter]: value}
 
 
+_PER_CELL: Final = ("total_magnetization_mu_b", "charge", "n_bands")
+"""Inputs of pw.x that belong to a whole cell, and grow with it."""
+
+
 def of_supercell(plan: Plan, sizes: Sequence[int]) -> dict[str, Any]:
     """The inputs of a job of a supercell that those of its cell do not fit.
 
-    A mesh of k points that was given becomes coarser; a spacing needs no change.
+    A mesh of k points that was given becomes coarser; a spacing needs no change. Charge, total
+    moment and number of bands are those of all cells together.
     """
-    mesh = plan.inputs.get("k_mesh")
-    if mesh is None:
+    given = plan.inputs
+    scaled = {name: given[name] * prod(sizes) for name in _PER_CELL if given.get(name) is not None}
+    mesh = given.get("k_mesh")
+    if mesh is not None:
+        pairs = zip(mesh, sizes, strict=True)
+        scaled["k_mesh"] = [-(-points // size) for points, size in pairs]
+    return scaled
+
+
+def of_primitive(plan: Plan, cells: int) -> dict[str, Any]:
+    """The inputs of a job of a primitive cell, of which the given cell holds so many.
+
+    Raises
+    ------
+    InvalidParams
+        A number of bands that does not divide.
+    """
+    given = {name: plan.inputs[name] for name in _PER_CELL if plan.inputs.get(name) is not None}
+    bands = given.pop("n_bands", None)
+    scaled = {name: value / cells for name, value in given.items()}
+    if bands is None:
+        return scaled
+    if bands % cells:
+        raise InvalidParams(
+            f"{bands} bands cannot be divided among the {cells} primitive cells of the structure",
+            hint="give `options.n_bands`, which is that of the primitive cell",
+            field="inputs.n_bands",
+        )
+    return {**scaled, "n_bands": bands // cells}
+
+
+def same_mesh(plan: Plan, mesh: Sequence[int] | None) -> dict[str, Any]:
+    """The inputs that give cells of slightly different size one mesh of k points.
+
+    A spacing would give some of them another mesh than others, and with it a step in the energy.
+
+    Parameters
+    ----------
+    mesh
+        That of the calculation that they are compared with; None where it has none.
+    """
+    if mesh is None or plan.code != ESPRESSO or plan.inputs.get("k_mesh") is not None:
         return {}
-    return {"k_mesh": [-(-points // size) for points, size in zip(mesh, sizes, strict=True)]}
+    return {"k_mesh": list(mesh), "k_spacing_inv_angstrom": None}
+
+
+def has_uneven_moments(plan: Plan) -> bool:
+    """Whether atoms were given moments that differ: symmetry finds them equal nonetheless."""
+    moments = plan.inputs.get("moments_mu_b")
+    return isinstance(moments, list) and len({value for value in moments if value}) > 1
 
 
 def _five(text: Any) -> list[int]:
@@ -141,7 +193,9 @@ def relaxation(plan: Plan, criteria: Criteria, cell: str | None, **more: Any) ->
     return plan.job("relax" if cell == "fixed" else "vc-relax", given)
 
 
-def at_volume(plan: Plan, criteria: Criteria, free: str) -> dict[str, Any]:
+def at_volume(
+    plan: Plan, criteria: Criteria, free: str, mesh: Sequence[int] | None = None
+) -> dict[str, Any]:
     """A job that gives the least energy at a fixed volume.
 
     Parameters
@@ -149,12 +203,15 @@ def at_volume(plan: Plan, criteria: Criteria, free: str) -> dict[str, Any]:
     free
         What the symmetry leaves free there, see ``analysis.procedures.freedom``. A code of plane
         waves moves nothing else: the basis of each volume is then that of its own cell.
+    mesh
+        See :func:`same_mesh`.
     """
+    more = same_mesh(plan, mesh)
     if plan.code == FORCES or free == "shape":
-        return relaxation(plan, criteria, "constant_volume")
+        return relaxation(plan, criteria, "constant_volume", **more)
     if free == "atoms":
-        return relaxation(plan, criteria, "fixed")
-    return single_point(plan)
+        return relaxation(plan, criteria, "fixed", **more)
+    return single_point(plan, more)
 
 
 def start_at_minimum(plan: Plan) -> NewStep:

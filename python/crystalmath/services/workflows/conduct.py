@@ -26,6 +26,7 @@ from crystalmath.errors import (
     LicenceNotAccepted,
     NotFound,
     NotImplementedYet,
+    OutputUnreadable,
     Overloaded,
     ShuttingDown,
 )
@@ -185,7 +186,7 @@ class Conductor:
         """Better evidence may have come of the job before: then nothing is run again."""
         try:
             end = self.jobs.end(step.jobs[-1])
-        except NotFound:
+        except (NotFound, OutputUnreadable):  # what it had is gone: it runs again
             return False
         if end.output is None:
             return False

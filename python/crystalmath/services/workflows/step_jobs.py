@@ -29,7 +29,7 @@ _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
 _IN_FRAMES: Final = frozenset({"md"})
 """Tasks whose result is what they wrote on the way: steps get it as ``series``."""
 MAX_ARRAYS_BYTES: Final = 256 * 1024**2
-READ_LEVELS_S: Final = 300.0
+READ_LEVELS_S: Final = 60.0
 """Seconds for the levels of a band structure."""
 
 

@@ -242,3 +242,17 @@ def test_an_incar_on_disk_is_judged_beside_its_poscar(tmp_path: Path) -> None:
     assert [(row["line"], row["severity"]) for row in twice] == [(2, "warning")]
     with pytest.raises(InputRejected, match="no such file"):
         run_here(LINTER.function, {"path": str(tmp_path / "absent")}, 5.0)
+
+
+def test_moments_follow_their_atoms_into_the_order_of_poscar() -> None:
+    mixed = {
+        "text": "NiO\n4.2\n.5 .5 1\n.5 1 .5\n1 .5 .5\nNi O Ni O\n1 1 1 1\nDirect\n0 0 0\n"
+        ".25 .25 .25\n.5 .5 .5\n.75 .75 .75\n",
+        "format": "poscar",
+    }
+    files, _ = made(mixed, incar={"MAGMOM": [2.0, 0.5, -2.0, 0.25]})
+    assert files["POSCAR"].splitlines()[5:7] == ["Ni O", "2 2"]
+    assert parse_incar(files["INCAR"])[0]["MAGMOM"].split() == ["2", "-2", "0.5", "0.25"]
+    with pytest.raises(InvalidParams, match="in another order") as refused:
+        made(mixed, incar={"MAGMOM": "2*2.0 2*0.5"})
+    assert refused.value.field == "options.incar.MAGMOM"

@@ -155,8 +155,13 @@ def test_the_exit_code_the_stop_file_and_the_machine_count(tmp_path: Path) -> No
 def test_a_metal_has_no_gap_and_bands_are_no_energy(tmp_path: Path) -> None:
     metal = vasprun().replace("5.2500 0.0000", "0.7500 0.4000")
     assert "gap_ev" not in judge(tmp_path, metal).results
+    # No sampled level is partly filled, but a band is full at one point and empty at the other.
+    crossed = vasprun().replace("1.0000 1.0000", "1.0000 0.0000")
+    assert "gap_ev" not in judge(tmp_path, crossed).results
     dos = judge(tmp_path, vasprun(ICHARG=11))
     assert (dos.completed, dos.results["task"], dos.converged) == (True, "dos", None)
+    assert dos.energy_ev is None
+    assert not {"energy_ev", "forces_ev_per_a", "stress_ev_per_a3"} & set(dos.results)
 
 
 def test_other_potentials_than_those_of_the_job_are_told(tmp_path: Path) -> None:

@@ -273,6 +273,20 @@ def test_a_structure_is_written_by_the_set_and_bands_need_their_density(
     assert "ENCUT = 640\n" in text_of(made, "INCAR")
     assert "\\Gamma" in text_of(made, "KPOINTS")
     assert any(file.path == "CHGCAR" and file.source for file in made.files)
+    (tmp_path / "INCAR").write_text("METAGGA = R2SCAN\n")
+    with pytest.raises(InvalidParams, match="a meta-GGA"):
+        _ADAPTER.prepare(bands)
+    (tmp_path / "INCAR").write_text("LHFCALC = .TRUE.\n")
+    with pytest.raises(InvalidParams, match="exact exchange"):
+        _ADAPTER.prepare(bands)
+    (tmp_path / "INCAR").write_text("ENCUT = 640\n")
+    record = text_of(made, "potcar.json")
+    (tmp_path / "potcar.json").write_text(record)
+    _ADAPTER.prepare(bands)
+    (tmp_path / "potcar.json").write_text(record.replace("Mg_pv", "Mg"))
+    with pytest.raises(InvalidParams, match="other potentials: O, Mg; this job has O, Mg_pv"):
+        _ADAPTER.prepare(bands)
+    (tmp_path / "potcar.json").unlink()
     (tmp_path / "CHGCAR").write_text(text_of(prepared, "POSCAR").replace("2.1", "2.2"))
     with pytest.raises(InvalidParams, match="of another cell"):
         _ADAPTER.prepare(bands)

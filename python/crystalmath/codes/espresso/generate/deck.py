@@ -161,7 +161,7 @@ def render(made: Made, asked: DeckOptions) -> Deck:
             "ecutrho": significant(cutoff.rho_ry),
             **made.electrons.values,
             # Random velocities have no symmetry, and pw.x would impose that of the structure.
-            **({"nosym": True} if made.task == "md" else {}),
+            **({"nosym": True} if made.task == "md" or not asked.keep_symmetry else {}),
         },
         "electrons": _scf(asked, count),
         **moving(made.task, asked),
@@ -294,8 +294,13 @@ def _described(one: Chosen) -> dict[str, Any]:
 
 def _warnings(made: Made, asked: DeckOptions, given: Structure) -> list[str]:
     said = [*given.warnings, *made.cell.warnings, *made.points.warnings, *doubts(made.chosen)]
-    if asked.charge and made.cell.dimensions > 0:
+    if asked.charge:
         said.append("the charge is balanced by a uniform background, which shifts the energy")
+    if asked.charge and made.cell.dimensions == 0:
+        said.append(
+            "the energy of a charged molecule depends on its box; "
+            "`options.values: {system.assume_isolated: mt}` corrects that"
+        )
     moments = given.sites.moments
     if moments is not None and any(moments) and asked.moments_mu_b is None:
         said.append(

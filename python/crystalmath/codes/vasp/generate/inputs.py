@@ -115,7 +115,7 @@ def generate_inputs(
     _say_where_from(made, given)
     for tag, value in (previous_incar or {}).items():
         made.change(tag, value, "as the static run has it")
-    _set_own(made, asked, task)
+    _set_own(made, asked, task, given.order.tolist())
     kpoints, mesh = grid.kpoints_of(asked, task, given, found, made)
     labels = _labels(asked, found, made)
     tags = {tag: incar_value(value) for tag, value in made.tags.items()}
@@ -317,7 +317,21 @@ def _moments(given: Structure) -> dict[str, list[float]] | None:
     return {"magmom": [float(moment or 0.0) for moment in moments]}
 
 
-def _set_own(made: _Made, asked: VaspInputs, task: str) -> None:
+def _in_order(tag: str, value: Any, order: Sequence[int]) -> Any:
+    """Moments were given in the order of the structure; POSCAR may have another."""
+    if tag != "MAGMOM" or list(order) == sorted(order):
+        return value
+    if not isinstance(value, list) or len(value) != len(order):
+        raise InvalidParams(
+            "POSCAR has the atoms by element, in another order than the structure: MAGMOM does not "
+            "fit it as it is given",
+            hint=f"give a list of {len(order)} moments in the order of the structure",
+            field="options.incar.MAGMOM",
+        )
+    return [value[i] for i in order]
+
+
+def _set_own(made: _Made, asked: VaspInputs, task: str, order: Sequence[int]) -> None:
     """What the user wants otherwise, and what the set itself gets wrong."""
     tags = made.tags
     if tags.get("LDAU") and not any(tags.get("LDAUU") or ()):
@@ -331,6 +345,6 @@ def _set_own(made: _Made, asked: VaspInputs, task: str) -> None:
         if asked.cell == "isotropic":
             made.notes.append("ISIF = 8, positions and volume alone, needs VASP 6.4.1 or later")
     for tag, value in asked.incar.items():
-        made.change(tag, value, "`incar`")
+        made.change(tag, _in_order(tag, value, order), "`incar`")
     if task in NEEDS_DENSITY:
         made.notes.append("starts from the CHGCAR of a static run in the same cell (ICHARG = 11)")

@@ -14,6 +14,9 @@ from crystalmath.codes.vasp.output.run import Run, Step
 from crystalmath.structures.formula import reduced_formula
 from crystalmath.units import EV_PER_ANGSTROM3_GPA, KBAR_PER_GPA
 
+_AT_A_DENSITY: Final = ("bands", "dos")
+"""What they print as an energy belongs to a given density and their own k points, not to the
+crystal."""
 MAX_ARRAY_ATOMS: Final = 1000
 """Arrays per atom of larger systems stay in the output."""
 
@@ -35,9 +38,10 @@ def build_results(run: Run, task: str) -> dict[str, Any]:
     }
     if step is not None:
         document["scf"] = {"iterations": len(step.scf_energies_ev), "cycles": len(run.steps)}
-        document |= _energy(step, run.n_atoms)
-        document |= _forces(step, run.n_atoms)
-        document |= _stress(step)
+        if task not in _AT_A_DENSITY:
+            document |= _energy(step, run.n_atoms)
+            document |= _forces(step, run.n_atoms)
+            document |= _stress(step)
     document |= _levels(run)
     if task in ("relax", "md"):
         document["n_ionic_steps"] = len(run.steps)

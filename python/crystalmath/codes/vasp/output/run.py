@@ -43,6 +43,10 @@ class Levels:
     ----------
     occupied_ev, empty_ev
         Highest occupied and lowest empty one, each with its k point, counted from 0.
+    partly
+        A level is partly filled, or the k points have different numbers of filled ones: a metal.
+    filled
+        Number of filled levels of each k point so far.
     """
 
     occupied_ev: float | None = None
@@ -50,6 +54,7 @@ class Levels:
     empty_ev: float | None = None
     empty_at: int | None = None
     partly: bool = False
+    filled: int | None = None
 
 
 @dataclass(slots=True)

@@ -53,6 +53,7 @@ class _Reader:
         self._step: Step | None = None
         self._spin = -1
         self._kpoint = -1
+        self._filled = 0
         self._rows: list[Vector] = []
         self._take: dict[str, Callable[[ET.Element], None]] = {
             "i": self._value,
@@ -87,11 +88,21 @@ class _Reader:
     def end(self, node: ET.Element) -> None:
         """An element has ended."""
         self._inside.pop()
+        if node.tag == "set" and node.get("comment", "").startswith("kpoint"):
+            self._point_ended()
         take = self._take.get(node.tag)
         if take is not None:
             take(node)
         if node.tag in _CLEARED or (node.tag == "set" and self._step is not None):
             node.clear()
+
+    def _point_ended(self) -> None:
+        """Compare how many levels are filled: a band that is so at some points makes a metal."""
+        if not self._within("eigenvalues") or self._within("projected") or self._spin < 0:
+            return
+        levels, filled, self._filled = self.run.levels[self._spin], self._filled, 0
+        levels.partly |= levels.filled not in (None, filled)
+        levels.filled = filled
 
     def finish(self) -> Run:
         """What was read."""
@@ -178,6 +189,7 @@ class _Reader:
             return
         levels = self.run.levels[self._spin]
         if occupation >= HALF:
+            self._filled += 1
             if levels.occupied_ev is None or energy > levels.occupied_ev:
                 levels.occupied_ev, levels.occupied_at = energy, self._kpoint
         elif levels.empty_ev is None or energy < levels.empty_ev:

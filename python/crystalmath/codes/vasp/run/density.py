@@ -5,13 +5,15 @@ Reads the head of CHGCAR, which is a POSCAR. Used by ``prepare``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from crystalmath.codes.decks import MAX_DECK_BYTES
 from crystalmath.codes.outputs import read_head
-from crystalmath.codes.vasp.deck.incar import parse_incar
+from crystalmath.codes.vasp.deck.incar import flag, parse_incar
 from crystalmath.codes.vasp.deck.poscar import PoscarHead, parse_poscar_head
+from crystalmath.codes.vasp.run.potcar import RECORD, parse_record
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import InputFile
 
@@ -22,7 +24,8 @@ _SAME_ANGSTROM: Final = 1e-3
 SHARED: Final = (
     "ENCUT", "GGA", "METAGGA", "ISPIN", "LASPH", "PREC", "LREAL", "IVDW", "NUPDOWN",
     "LDAU", "LDAUTYPE", "LDAUL", "LDAUU", "LDAUJ", "LDAUPRINT", "LMAXMIX", "LSORBIT",
-    "LNONCOLLINEAR", "MAGMOM", "ADDGRID", "LHFCALC", "HFSCREEN", "AEXX",
+    "LNONCOLLINEAR", "MAGMOM", "ADDGRID", "LHFCALC", "HFSCREEN", "AEXX", "NELECT",
+    "LUSE_VDW", "AGGAC", "PARAM1", "PARAM2", "ZAB_VDW", "XC",
 )  # fmt: skip
 """Tags that have to be those of the run before; VASP's default where it has none."""
 
@@ -58,6 +61,56 @@ def tags_of(directory: str) -> dict[str, str | None] | None:
         return None
     tags, _ = parse_incar(raw.decode("utf-8", "replace"))
     return {tag: tags.get(tag) for tag in SHARED}
+
+
+def check_functional(tags: Mapping[str, str | None]) -> None:
+    """Refuse a density that alone does not fix the potential of its functional.
+
+    Of a meta-GGA and of exact exchange the orbitals are needed too, on the mesh of the run before:
+    https://www.vasp.at/wiki/index.php/Band-structure_calculation_using_meta-GGA_functionals
+
+    Raises
+    ------
+    InvalidParams
+    """
+    meta = (tags.get("METAGGA") or "none").strip().lower() not in ("none", "--")
+    if meta or flag(tags.get("LHFCALC")):
+        what = "a meta-GGA" if meta else "exact exchange"
+        raise InvalidParams(
+            f"the run before has {what}, whose potential does not follow from the density alone",
+            hint="compute the bands of a GGA, or give inputs of your own that start from WAVECAR",
+            field=_FIELD,
+        )
+
+
+def check_potentials(directory: str, record: str | None) -> None:
+    """Refuse potentials that are not those of the density, as far as both are known.
+
+    Parameters
+    ----------
+    record
+        The ``potcar.json`` of this job.
+
+    Raises
+    ------
+    InvalidParams
+    """
+    raw, size = read_head(Path(directory).resolve() / RECORD, MAX_DECK_BYTES)
+    if size == 0 or record is None:
+        return
+    before, now = (_pieces(text) for text in (raw.decode("utf-8", "replace"), record))
+    if before and before != now:
+        raise InvalidParams(
+            f"the density was made with other potentials: {', '.join(one for one, _ in before)}; "
+            f"this job has {', '.join(one for one, _ in now)}",
+            hint="take the same `potcars` and `potcar_functional` as in that run",
+            field=_FIELD,
+        )
+
+
+def _pieces(text: str) -> list[tuple[str, str]]:
+    """Label and SHA-256 of each potential of a ``potcar.json``."""
+    return [(str(one.get("label")), str(one.get("sha256"))) for one in parse_record(text)]
 
 
 def check_density(density: InputFile, wanted: PoscarHead) -> None:

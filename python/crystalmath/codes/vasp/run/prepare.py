@@ -92,6 +92,8 @@ def prepare(request: JobRequest, writer: InputWriter) -> Prepared:
     _check_task(request.task, task)
     carried = _density(options, task, inputs, poscar)
     found = potentials.collect(request, options, inputs.texts, poscar, inputs.fields)
+    if options.density_from is not None:
+        density.check_potentials(options.density_from, found.texts.get(potcar.RECORD))
     beside = Beside(sum(poscar.counts), len(poscar.elements), _count(kpoints), request.ntasks)
     doubts = _linted(tags, beside, refuse=request.structure is not None)
     texts = {**inputs.texts, **found.texts}
@@ -165,6 +167,8 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
                 field=f"files.{index}.path",
             )
     previous = density.tags_of(options.density_from) if options.density_from else None
+    if previous is not None:
+        density.check_functional(previous)
     asked = options.model_dump(mode="json", exclude_unset=True, exclude=_OF_PROGRAM)
     made = writer.write(request.structure, asked, task, previous)
     report = made["report"]

@@ -14,7 +14,13 @@ from pydantic import BaseModel
 from crystalmath.contract.workflow_options.bands import BandsOptions
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_workflows import NewStep, Use
-from crystalmath.services.workflows.calculations import ESPRESSO, Criteria, relaxation, single_point
+from crystalmath.services.workflows.calculations import (
+    ESPRESSO,
+    Criteria,
+    of_primitive,
+    relaxation,
+    single_point,
+)
 from crystalmath.services.workflows.computations import BANDS_PATH, BANDS_REPORT
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -85,6 +91,7 @@ class Bands:
             return ()
         options = plan.options
         inputs = {
+            **of_primitive(plan, output["path"]["given_cells"]),
             "k_path": output["k_path"],
             "mesh_factor": options["mesh_factor"] if options["dos"] else None,
         }

@@ -11,12 +11,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.elastic import ElasticOptions
+from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     FORCES,
     Criteria,
+    has_uneven_moments,
     relaxation,
+    same_mesh,
     start_at_minimum,
 )
 from crystalmath.services.workflows.computations import ELASTIC_FIT, ELASTIC_STRAIN
@@ -38,7 +41,20 @@ class Elastic:
     crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
-        """The relaxation, or the stress of the structure as it is, and the strains."""
+        """The relaxation, or the stress of the structure as it is, and the strains.
+
+        Raises
+        ------
+        InvalidParams
+            Moments that break the symmetry by which the strains are chosen.
+        """
+        if has_uneven_moments(plan):
+            raise InvalidParams(
+                "atoms with different moments have a lower symmetry than the one by which strains "
+                "are chosen and constants are fitted",
+                hint="give moments of elements: {Ni: 2}",
+                field="inputs.moments_mu_b",
+            )
         first = start_at_minimum(plan)
         strains = NewStep(
             name="strains",
@@ -53,7 +69,8 @@ class Elastic:
         """A relaxation of the atoms in each strained cell, and the fit to all of them."""
         if step != "strains":
             return ()
-        in_cell = relaxation(plan, Criteria.of(plan.options), "fixed")
+        mesh = same_mesh(plan, output["k_mesh"])
+        in_cell = relaxation(plan, Criteria.of(plan.options), "fixed", **mesh)
         names = [f"strain-{i}" for i in range(1, len(output["structures"]) + 1)]
         jobs = [
             NewStep(

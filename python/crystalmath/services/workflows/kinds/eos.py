@@ -17,6 +17,7 @@ from crystalmath.services.workflows.calculations import (
     FORCES,
     Criteria,
     at_volume,
+    has_uneven_moments,
     relaxation,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
@@ -70,7 +71,8 @@ class Eos:
         """A job for each volume, and the fit to all of them."""
         if step != "volumes":
             return ()
-        action = at_volume(plan, Criteria.of(plan.options), output["free"])
+        free = "shape" if has_uneven_moments(plan) else output["free"]
+        action = at_volume(plan, Criteria.of(plan.options), free, output["k_mesh"])
         names = [f"volume-{i}" for i in range(1, len(output["structures"]) + 1)]
         jobs = [
             NewStep(
@@ -82,7 +84,7 @@ class Eos:
             )
             for i, (name, change) in enumerate(zip(names, output["changes"], strict=True))
         ]
-        return *jobs, _fit(plan, names, output["free"])
+        return *jobs, _fit(plan, names, free)
 
 
 def _fit(plan: Plan, names: Sequence[str], free: str) -> NewStep:

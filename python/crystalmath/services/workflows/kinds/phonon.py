@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.phonon import PhononOptions
+from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
     ESPRESSO,
@@ -44,7 +45,19 @@ class Phonon:
     crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
-        """The relaxation, or the forces of the structure as it is, and the displacements."""
+        """The relaxation, or the forces of the structure as it is, and the displacements.
+
+        Raises
+        ------
+        InvalidParams
+            Moments of single atoms, which the supercell has more of.
+        """
+        if isinstance(plan.inputs.get("moments_mu_b"), list):
+            raise InvalidParams(
+                "forces are computed for a supercell, which has more atoms than moments were given",
+                hint="give moments of elements: {Ni: 2}",
+                field="inputs.moments_mu_b",
+            )
         first = start_at_minimum(plan)
         displacements = NewStep(
             name="displacements",
