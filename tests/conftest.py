@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 from hypothesis import settings
 
@@ -20,9 +21,14 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "home")
 
 
+RECURSION_LIMIT = sys.getrecursionlimit()
+
+
 def pytest_runtest_logstart(nodeid: str) -> None:
     journal.note("start", nodeid)
 
 
 def pytest_runtest_logfinish(nodeid: str) -> None:
     journal.note("end", nodeid)
+    # symfc, which phonopy loads, raises it so far that a later test of deep JSON would crash.
+    sys.setrecursionlimit(RECURSION_LIMIT)
