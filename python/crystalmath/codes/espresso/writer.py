@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from crystalmath.codes.espresso.prepare import Written
-from crystalmath.errors import InputRejected
+from crystalmath.codes.generator import generate, options_at
 from crystalmath.services.ports import InputFile, RunWorker, StructureData
 
 GENERATE: Final = "crystalmath.codes.espresso.generate.deck:generate_inputs"
@@ -55,14 +55,14 @@ class WorkerDecks:
             "context": dict(context),
             "files": [asdict(file) for file in files if file.path.lower().endswith(".upf")],
         }
-        try:
-            made = self._run(GENERATE, given, self._deadline_s)
-        except InputRejected as error:
-            raise type(error)(
-                _of_job(error.message),
-                hint=None if error.hint is None else _of_job(error.hint),
-                field=_of_job(f"`{error.field or 'structure'}`").strip("`"),
-            ) from None
+        made = generate(
+            self._run,
+            GENERATE,
+            given,
+            self._deadline_s,
+            field=options_at("inputs"),
+            words=_of_job,
+        )
         notes = [_of_job(note) for note in made["report"]["warnings"]]
         return Written(tuple(InputFile(**file) for file in made["files"]), notes)
 

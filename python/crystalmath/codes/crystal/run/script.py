@@ -10,7 +10,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -22,6 +21,7 @@ from crystalmath.codes.crystal.run.staging import (
     STORY,
     STORY_FILES,
 )
+from crystalmath.codes.scripts import filled
 
 NAME: Final = "crystal.sh"
 SAYS: Final = f"{NAME}: "
@@ -109,12 +109,4 @@ def render(plan: Plan) -> str:
         "says": SAYS.strip(),
         "stopped": STOPPED.removeprefix(SAYS),
     }
-    text = _template()
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
-    return text
-
-
-@cache
-def _template() -> str:
-    return (Path(__file__).parent / "crystal.sh.in").read_text(encoding="utf-8")
+    return filled(Path(__file__).parent / "crystal.sh.in", values)

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from crystalmath.codes.crystal.run.prepare import Written
+from crystalmath.codes.generator import generate, options_at
 from crystalmath.codes.options import parse_options
 from crystalmath.contract.d12 import D12Options
-from crystalmath.errors import InputRejected
 from crystalmath.services.ports import RunWorker, StructureData
 
 GENERATE: Final = "crystalmath.codes.crystal.generate.deck:generate_deck"
@@ -49,13 +49,8 @@ class WorkerDecks:
             "structure": {"document": asdict(structure)},
             "options": asked.model_dump(mode="json", exclude_unset=True),
         }
-        try:
-            made = self._run(GENERATE, given, self._deadline_s)
-        except InputRejected as error:
-            field = error.field or "structure"
-            if field.split(".")[0] == "options":
-                field = f"inputs.{field}"
-            raise type(error)(error.message, hint=error.hint, field=field) from None
+        field = options_at("inputs.options")
+        made = generate(self._run, GENERATE, given, self._deadline_s, field=field)
         return Written(made["d12"], made["gui"], made["report"]["warnings"])
 
     def lint(self, text: str) -> list[Mapping[str, Any]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 from crystalmath.codes.espresso.bands.decks import N_BANDS, SCF
+from crystalmath.codes.scripts import filled
 
 NAME: Final = "band_structure.sh"
 SAYS: Final = f"{NAME}: "
@@ -56,12 +56,4 @@ def render(plan: Plan) -> str:
         "says": SAYS.strip(),
         "stopped": STOPPED,
     }
-    text = _template()
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
-    return text
-
-
-@cache
-def _template() -> str:
-    return (Path(__file__).parent / "band_structure.sh.in").read_text(encoding="utf-8")
+    return filled(Path(__file__).parent / "band_structure.sh.in", values)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
+
+from crystalmath.codes.scripts import filled
 
 NAME: Final = "vasp.sh"
 SAYS: Final = f"{NAME}: "
@@ -66,17 +67,9 @@ def render(plan: Plan) -> str:
         "stopped": STOPPED.removeprefix(SAYS),
         "missing": MISSING.removeprefix(SAYS),
     }
-    text = _template()
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
-    return text
+    return filled(Path(__file__).parent / "vasp.sh.in", values)
 
 
 def _line(one: Potential) -> str:
     words = [one.label, one.sha256, one.file] if one.file else [one.label, *one.folders]
     return "  " + " ".join(["add" if one.file else "search", *(shlex.quote(w) for w in words)])
-
-
-@cache
-def _template() -> str:
-    return (Path(__file__).parent / "vasp.sh.in").read_text(encoding="utf-8")

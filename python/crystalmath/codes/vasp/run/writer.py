@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from crystalmath.errors import InputRejected
+from crystalmath.codes.generator import generate, options_at
 from crystalmath.services.ports import RunWorker, StructureData
 
 GENERATE: Final = "crystalmath.codes.vasp.generate.inputs:generate_inputs"
@@ -51,11 +51,8 @@ class WorkerInputs:
             "task": task,
             "previous_incar": None if previous_incar is None else dict(previous_incar),
         }
-        try:
-            made: Mapping[str, Any] = self._run(GENERATE, given, self._deadline_s)
-        except InputRejected as error:
-            field = error.field or "structure"
-            if field.split(".")[0] == "options":
-                field = f"inputs.{field.removeprefix('options.')}"
-            raise type(error)(error.message, hint=error.hint, field=field) from None
+        field = options_at("inputs")
+        made: Mapping[str, Any] = generate(
+            self._run, GENERATE, given, self._deadline_s, field=field
+        )
         return made
