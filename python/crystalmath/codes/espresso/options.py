@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field, StringConstraints
 
 from crystalmath.codes.options import Options
+from crystalmath.contract.dynamics import Pressure, Thermostat, Timestep
 from crystalmath.contract.relaxation import CellFreedom, ForceLimit, MaxSteps, StressLimit
 
 TASKS: Final = ("scf", "nscf", "bands", "relax", "vc-relax", "md", "vc-md")
@@ -148,16 +149,16 @@ class DeckOptions(Options):
         default=True,
         description="pw.x keeps the symmetry that it finds in the structure; else it uses none.",
     )
-    pressure_gpa: float = Field(
-        default=0.0, ge=-100, le=1000, description="Pressure that a vc-relax goes to, GPa."
+    pressure_gpa: Pressure = Field(
+        default=0.0, description="Pressure that a vc-relax goes to, GPa."
     )
     ensemble: Literal["nve", "nvt"] = Field(
         default="nvt",
         description="Of an md: temperature kept by stochastic velocity rescaling, or energy.",
     )
     steps: int = Field(default=100, ge=1, le=10_000_000, description="Steps of an md.")
-    timestep_fs: float = Field(
-        default=1.0, gt=0, le=20, description="Length of a step, in fs; 0.5 with hydrogen."
+    timestep_fs: Timestep = Field(
+        default=1.0, description="Length of a step, in fs; 0.5 with hydrogen."
     )
     temperature_k: float = Field(
         default=300.0,
@@ -165,8 +166,8 @@ class DeckOptions(Options):
         le=20_000,
         description="Of the first velocities and of the thermostat, in K.",
     )
-    thermostat_fs: float = Field(
-        default=100.0, gt=0, le=1e6, description="How slowly the thermostat acts, in fs."
+    thermostat_fs: Thermostat = Field(
+        default=100.0, description="How slowly the thermostat acts, in fs."
     )
     symprec_angstrom: float = Field(
         default=0.01, ge=1e-5, le=0.5, description="Tolerance of the symmetry search for the mesh."

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from crystalmath.codes.options import Options, parse_options
+from crystalmath.contract.dynamics import Barostat, Pressure, Seed, Thermostat, Timestep
 from crystalmath.contract.relaxation import (
     CellFreedom,
     ForceLimit,
@@ -79,8 +80,8 @@ class MdOptions(SinglePointOptions):
         "(npt, for crystals).",
     )
     steps: int = Field(default=1000, ge=1, le=100_000_000, description="Steps in time.")
-    timestep_fs: float = Field(
-        default=1.0, gt=0, le=20, description="Length of a step, in fs; 0.5 with hydrogen."
+    timestep_fs: Timestep = Field(
+        default=1.0, description="Length of a step, in fs; 0.5 with hydrogen."
     )
     temperature_k: float = Field(
         default=300.0,
@@ -88,21 +89,17 @@ class MdOptions(SinglePointOptions):
         le=20_000,
         description="Temperature of the first velocities and of the thermostat, in K.",
     )
-    thermostat_fs: float = Field(
-        default=100.0, gt=0, le=1e6, description="How slowly the thermostat acts, in fs."
+    thermostat_fs: Thermostat = Field(
+        default=100.0, description="How slowly the thermostat acts, in fs."
     )
-    pressure_gpa: float = Field(
-        default=0.0, ge=-100, le=1000, description="Pressure to keep, in GPa (npt)."
-    )
-    barostat_fs: float = Field(
-        default=1000.0, gt=0, le=1e7, description="Period of the cell's motion, in fs (npt)."
+    pressure_gpa: Pressure = Field(default=0.0, description="Pressure to keep, in GPa (npt).")
+    barostat_fs: Barostat = Field(
+        default=1000.0, description="Period of the cell's motion, in fs (npt)."
     )
     cell: Literal["isotropic", "full"] = Field(
         default="isotropic", description="What the cell may do: change its volume, or freely (npt)."
     )
-    seed: int = Field(
-        default=0, ge=0, lt=2**63, description="Of the random numbers; the same gives the same."
-    )
+    seed: Seed = Field(default=0, description="Of the random numbers; the same gives the same.")
     write_every: int = Field(
         default=10, ge=1, le=1_000_000, description="Steps from one written frame to the next."
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crystalmath.contract.relaxation import MaxSteps, Optimizer
+from crystalmath.contract.relaxation import MaxSteps, Optimizer, TightStressLimit
 from crystalmath.contract.rpc import Params
 
 StrainSize = Annotated[float, Field(ge=1e-4, le=0.03, examples=[0.006])]
@@ -32,11 +32,8 @@ class ElasticOptions(Params):
         examples=[5e-5],
         description="Largest force on an atom that may be left, eV/Å.",
     )
-    smax_gpa: float = Field(
+    smax_gpa: TightStressLimit = Field(
         default=1e-3,
-        gt=0,
-        le=0.1,
-        examples=[0.02],
         description="Largest component of the stress that the first relaxation may leave, GPa; the "
         "strained cells keep theirs.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from crystalmath.contract.relaxation import MaxSteps, Optimizer
+from crystalmath.contract.relaxation import MaxSteps, Optimizer, TightForceLimit, TightStressLimit
 from crystalmath.contract.rpc import Params
 
 
@@ -25,18 +25,12 @@ class EosOptions(Params):
         description="Relax atoms and cell first. Without it the volumes lie around that of the "
         "structure as it is given.",
     )
-    fmax_ev_per_a: float = Field(
+    fmax_ev_per_a: TightForceLimit = Field(
         default=1e-3,
-        gt=0,
-        le=1e-3,
-        examples=[5e-4],
         description="Largest force on an atom that may be left, eV/Å.",
     )
-    smax_gpa: float = Field(
+    smax_gpa: TightStressLimit = Field(
         default=1e-3,
-        gt=0,
-        le=0.1,
-        examples=[0.02],
         description="Largest component of the stress that may be left, GPa: of the whole stress in "
         "the first relaxation, of its shape-changing part at each volume.",
     )

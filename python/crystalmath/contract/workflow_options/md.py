@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from crystalmath.contract.dynamics import Barostat, Pressure, Seed, Thermostat, Timestep
 from crystalmath.contract.rpc import Params
 
 FEWEST_FRAMES: Final = 40
@@ -24,8 +25,8 @@ class MdOptions(Params):
     steps: int = Field(
         default=10_000, ge=40, le=100_000_000, examples=[20_000], description="Steps in time."
     )
-    timestep_fs: float = Field(
-        default=1.0, gt=0, le=20, description="Length of a step, fs; 0.5 with hydrogen."
+    timestep_fs: Timestep = Field(
+        default=1.0, description="Length of a step, fs; 0.5 with hydrogen."
     )
     temperature_k: float = Field(
         default=300.0,
@@ -33,21 +34,17 @@ class MdOptions(Params):
         le=20_000,
         description="Temperature of the first velocities and of the thermostat, K.",
     )
-    thermostat_fs: float = Field(
-        default=100.0, gt=0, le=1e6, description="How slowly the thermostat acts, fs."
+    thermostat_fs: Thermostat = Field(
+        default=100.0, description="How slowly the thermostat acts, fs."
     )
-    pressure_gpa: float = Field(
-        default=0.0, ge=-100, le=1000, description="Pressure to keep, GPa (npt)."
-    )
-    barostat_fs: float = Field(
-        default=1000.0, gt=0, le=1e7, description="Period of the cell's motion, fs (npt)."
+    pressure_gpa: Pressure = Field(default=0.0, description="Pressure to keep, GPa (npt).")
+    barostat_fs: Barostat = Field(
+        default=1000.0, description="Period of the cell's motion, fs (npt)."
     )
     cell: Literal["isotropic", "full"] = Field(
         default="isotropic", description="What the cell may do: change its volume, or freely (npt)."
     )
-    seed: int = Field(
-        default=0, ge=0, lt=2**63, description="Of the random numbers; the same gives the same."
-    )
+    seed: Seed = Field(default=0, description="Of the random numbers; the same gives the same.")
     write_every: int = Field(
         default=10,
         ge=1,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from crystalmath.contract.relaxation import MaxSteps, Optimizer
+from crystalmath.contract.relaxation import MaxSteps, Optimizer, TightForceLimit, TightStressLimit
 from crystalmath.contract.rpc import Params
 
 MAX_BORN_ATOMS = 10_000
@@ -93,18 +93,12 @@ class PhononOptions(Params):
         description="Born charges and the dielectric tensor of a polar crystal, in the axes of the "
         "structure: they split LO from TO.",
     )
-    fmax_ev_per_a: float = Field(
+    fmax_ev_per_a: TightForceLimit = Field(
         default=1e-3,
-        gt=0,
-        le=1e-3,
-        examples=[5e-4],
         description="Largest force on an atom that the relaxation may leave, eV/Å.",
     )
-    smax_gpa: float = Field(
+    smax_gpa: TightStressLimit = Field(
         default=1e-3,
-        gt=0,
-        le=0.1,
-        examples=[0.02],
         description="Largest component of the stress that the relaxation may leave, GPa.",
     )
     max_steps: MaxSteps = Field(default=500, description="Steps before the relaxation gives up.")

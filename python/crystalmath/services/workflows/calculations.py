@@ -214,15 +214,21 @@ def at_volume(
     return single_point(plan, more)
 
 
+def relax_first(plan: Plan, criteria: Criteria) -> NewStep:
+    """The step ``relax`` that kinds begin with: atoms and cell to their minimum."""
+    action = relaxation(plan, criteria, "full")
+    uses = {"structure": plan.start}
+    return NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
+
+
 def start_at_minimum(plan: Plan) -> NewStep:
     """The first step of a kind that starts from a minimum, and has the option ``relax``.
 
     The relaxation of atoms and cell, or the forces of a structure that is relaxed already.
     """
-    uses = {"structure": plan.start}
     if plan.options["relax"]:
-        action = relaxation(plan, Criteria.of(plan.options), "full")
-        return NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
+        return relax_first(plan, Criteria.of(plan.options))
+    uses = {"structure": plan.start}
     return NewStep("start", "forces of the structure as it is", "job", single_point(plan), uses)
 
 

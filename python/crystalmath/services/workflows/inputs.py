@@ -55,17 +55,14 @@ def resolve(
     NotFound
         A document is not in the database.
     """
-    documents: dict[str, Any] = {} if loaded is None else loaded
+    arguments = arguments_of(step.uses, steps, store, loaded)
     given = {one.name: one for one in steps}
-    arguments: dict[str, Any] = {}
     hashes: dict[str, str | list[str]] = {}
     for name, use in step.uses.items():
         if isinstance(use, tuple):
-            arguments[name] = [_value(one, given, documents, store) for one in use]
             pairs = zip(use, arguments[name], strict=True)
             hashes[name] = [_hash(one, given, value) for one, value in pairs]
         else:
-            arguments[name] = _value(use, given, documents, store)
             hashes[name] = _hash(use, given, arguments[name])
     whole = {"action": step.action, "kind": step.kind, "uses": hashes, "version": version}
     return Inputs(arguments, hash_of(text_of(whole)))
@@ -78,20 +75,28 @@ def _hash(use: Use, steps: Mapping[str, StepRecord], value: Any) -> str:
 
 
 def arguments_of(
-    uses: Mapping[str, Use | tuple[Use, ...]], steps: Sequence[StepRecord], store: WorkflowStore
+    uses: Mapping[str, Use | tuple[Use, ...]],
+    steps: Sequence[StepRecord],
+    store: WorkflowStore,
+    loaded: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The documents, or the parts of them, that are used.
+
+    Parameters
+    ----------
+    loaded
+        See :func:`resolve`.
 
     Raises
     ------
     MissingPart, NotFound
     """
     given = {one.name: one for one in steps}
-    loaded: dict[str, Any] = {}
+    documents: dict[str, Any] = {} if loaded is None else loaded
     return {
-        name: [_value(one, given, loaded, store) for one in use]
+        name: [_value(one, given, documents, store) for one in use]
         if isinstance(use, tuple)
-        else _value(use, given, loaded, store)
+        else _value(use, given, documents, store)
         for name, use in uses.items()
     }
 

@@ -18,7 +18,7 @@ from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     Criteria,
     of_primitive,
-    relaxation,
+    relax_first,
     single_point,
 )
 from crystalmath.services.workflows.computations import BANDS_PATH, BANDS_REPORT
@@ -65,14 +65,7 @@ class Bands:
         if plan.options["relax"]:
             limits = {name: plan.options[name] for name in ("fmax_ev_per_a", "smax_gpa")}
             criteria = Criteria(**limits, max_steps=plan.options["max_steps"], optimizer="")
-            relax = NewStep(
-                name="relax",
-                title="relaxation of atoms and cell",
-                kind="job",
-                action=relaxation(plan, criteria, "full"),
-                uses={"structure": start},
-            )
-            steps.append(relax)
+            steps.append(relax_first(plan, criteria))
             start = Use(step="relax", path=("structure",))
         path = NewStep(
             name="path",

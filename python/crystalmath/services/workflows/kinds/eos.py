@@ -18,7 +18,7 @@ from crystalmath.services.workflows.calculations import (
     Criteria,
     at_volume,
     has_uneven_moments,
-    relaxation,
+    relax_first,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
 from crystalmath.services.workflows.plan import Plan, computation
@@ -47,13 +47,7 @@ class Eos:
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, if it is wanted, and the volumes around its end."""
         options = plan.options
-        relax = NewStep(
-            name="relax",
-            title="relaxation of atoms and cell",
-            kind="job",
-            action=relaxation(plan, Criteria.of(options), "full"),
-            uses={"structure": plan.start},
-        )
+        relax = relax_first(plan, Criteria.of(options))
         volumes = NewStep(
             name="volumes",
             title="choice of the volumes",
