@@ -10,6 +10,7 @@ import pytest
 
 from bench import pyo3
 from bench.cli import main
+from bench.ui.log import is_next_page
 from rig.place import RigError
 from rig.screen import Screen, UnknownSequenceError
 
@@ -49,6 +50,17 @@ def figures(names: list[str], folder: Path) -> tuple[dict[str, Any], int]:
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     assert all(row["n"] > 0 and row["p50_us"] > 0 for row in found["rows"])
     return found, code
+
+
+def test_a_frame_that_has_arrived_in_part_is_no_page() -> None:
+    before = [10, 11, 12, 13]
+    assert is_next_page(before, [13, 14, 15, 16], 1)
+    assert is_next_page(before, [7, 8, 9, 10], -1)
+    assert not is_next_page(before, [13, 14, 12, 13], 1)  # two lines of the frame are there
+    assert not is_next_page(before, before, 1)
+    assert not is_next_page(before, [15, 16, 17, 18], 1)  # line 14 was passed over
+    assert not is_next_page(before, [13, 14], 1)
+    assert not is_next_page(before, [], 1)
 
 
 def test_a_terminal_reads_what_the_ui_writes_and_refuses_what_it_does_not_know() -> None:

@@ -79,22 +79,29 @@ def go(terminal: Terminal, key: bytes, what: str, shown: Callable[[list[int]], b
 def page(terminal: Terminal, key: bytes, pages: int, way: int) -> list[float]:
     """Type a key again and again; returns the seconds until each next page was seen.
 
-    The next page begins no further than a page away: no line is passed over.
+    The next page begins no further than a page away: no line is passed over. A frame that has
+    arrived in part, the one page above and the other below, is no page.
     """
     samples = []
     for _ in range(pages):
-        before = lines_of(terminal.screen)
-        wanted = before[-1] if way > 0 else before[0]
-
-        def is_next(screen: Screen, before: list[int] = before, wanted: int = wanted) -> bool:
-            lines = lines_of(screen)
-            moved = len(lines) == len(before) and (lines[0] - before[0]) * way > 0
-            return moved and lines[0] <= wanted + 1 and lines[-1] >= wanted - 1
-
         terminal.watch(PAUSE_S)
+        before = lines_of(terminal.screen)
         at = terminal.send(key)
+
+        def is_next(screen: Screen, before: list[int] = before) -> bool:
+            return is_next_page(before, lines_of(screen), way)
+
         samples.append(terminal.wait_for("the next page", is_next) - at)
     return samples
+
+
+def is_next_page(before: list[int], lines: list[int], way: int) -> bool:
+    """Whether all of a page is seen, further on than what was seen before, with no gap to it."""
+    whole = len(lines) == len(before) and lines == list(range(lines[0], lines[0] + len(lines)))
+    if not whole or (lines[0] - before[0]) * way <= 0:
+        return False
+    wanted = before[-1] if way > 0 else before[0]
+    return lines[0] <= wanted + 1 and lines[-1] >= wanted - 1
 
 
 def lines_of(screen: Screen) -> list[int]:
