@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -130,7 +131,7 @@ def test_every_number_is_in_the_csv_files(kind: str) -> None:
         assert len(files[f"{name}.csv"].splitlines()) == 1 + len(table.columns[0].values)
 
 
-@pytest.mark.parametrize("kind", ["eos", "phonon", "convergence", "bands"])
+@pytest.mark.parametrize("kind", list(DOCUMENTS))
 def test_every_plot_becomes_a_picture(kind: str) -> None:
     for plot in DOCUMENTS[kind]().plots[:2]:
         png, svg = picture(plot, "png"), picture(plot, "svg")
@@ -173,11 +174,38 @@ def test_elastic_constants_are_named_and_an_unstable_crystal_has_no_moduli() -> 
     stiffness = _constants().stiffness_gpa.copy()
     stiffness[3, 3] = -5.0
     broken = ElasticConstants(
-        stiffness, _constants().errors_gpa, stiffness, 3, np.zeros(6), 0.0, 225, ()
+        stiffness, _constants().errors_gpa, stiffness, 3, np.zeros(6), 0.0, 225, (), ()
     )
     document = elastic_document(broken, PROVENANCE)
+    assert document.plot("young") is None
     assert [flag.code for flag in document.flags] == ["unstable"]
     assert "bulk_hill" not in [item.name for item in document.quantities]
+
+
+def test_elastic_constants_are_plotted_by_direction_and_along_each_strain() -> None:
+    document = elastic_document(_constants(), PROVENANCE)
+    assert [plot.name for plot in document.plots] == ["young", "stress_xx", "stress_yz"]
+    young, stress = document.plots[:2]
+    (curve,) = young.curves  # the axes of a cubic crystal are alike
+    assert curve.label == "planes xy, xz, yz alike"
+    c11, c12 = (document.quantity(name).value or 0.0 for name in ("c11", "c12"))
+    along_x = (c11 - c12) * (c11 + 2 * c12) / (c11 + c12)
+    assert curve.x[:2] + curve.x[-1:] == (0.0, 1.0, 180.0)
+    assert [curve.y[at] for at in (0, 90, 180)] == pytest.approx([along_x] * 3, abs=2e-6)
+    points, fit = stress.curves
+    assert (points.label, points.style, points.x) == ("calculated", "points", (-1, -0.5, 0.5, 1))
+    assert fit.y[0] == pytest.approx(points.y[0], abs=2e-3)
+    assert (fit.y[-1] - fit.y[0]) / 0.02 == pytest.approx(c11, abs=0.1)
+
+
+def test_planes_of_a_hexagonal_crystal_are_told_apart() -> None:
+    stiffness = np.diag([165.0, 165.0, 62.0, 40.0, 40.0, 67.0])
+    stiffness[0, 1] = stiffness[1, 0] = 31.0
+    stiffness[:2, 2] = stiffness[2, :2] = 50.0
+    found = replace(_constants(), stiffness_gpa=stiffness)
+    young = elastic_document(found, PROVENANCE).plot("young")
+    assert young is not None
+    assert [curve.label for curve in young.curves] == ["plane xy", "planes xz, yz alike"]
 
 
 def test_a_break_of_the_path_is_one_tick_with_both_labels() -> None:
