@@ -42,6 +42,7 @@ from crystalmath.analysis.results.document import (
 from crystalmath.analysis.results.elastic import elastic_document
 from crystalmath.analysis.results.eos import eos_document
 from crystalmath.analysis.results.phonon import phonon_document
+from crystalmath.analysis.results.size import MOST_POINTS, fitting
 from crystalmath.analysis.spectra.dos import smeared_dos
 from crystalmath.domain.convergence import Point, converge
 from crystalmath.errors import BadResult, InputRejected
@@ -277,3 +278,38 @@ def test_what_is_not_finite_has_no_place_in_a_document() -> None:
     known = provenance_of(["phonopy"], engine="emt")
     assert known["engine"] == "emt"
     assert {"phonopy", "crystalmath"} <= set(known)
+
+
+def test_series_have_no_digits_that_mean_nothing() -> None:
+    assert numbers([0.1 + 0.2, -1e-9, 2.0], 6) == (0.3, 0.0, 2.0)
+    assert str(numbers([-1e-9], 6)[0]) == "0.0"
+    with pytest.raises(BadResult, match="not finite"):
+        numbers([float("nan")], 6)
+    for plot in _bands().plots:
+        for curve in plot.curves:
+            assert all(round(y, 6) == y for y in curve.y)
+            assert all(round(x, 9) == x for x in curve.x)
+    bands = _bands().plots[0]
+    assert {at for at, _ in bands.ticks} <= {x for curve in bands.curves for x in curve.x}
+
+
+def test_a_document_that_is_too_long_has_fewer_points_and_says_so() -> None:
+    document = _eos()
+    assert fitting(document) is document
+    count = sum(len(curve.x) for plot in document.plots for curve in plot.curves)
+    found = fitting(document, most_points=count // 3)
+    assert (found.quantities, found.tables) == (document.quantities, document.tables)
+    for plot, thinned in zip(document.plots, found.plots, strict=True):
+        for curve, kept in zip(plot.curves, thinned.curves, strict=True):
+            assert len(kept.x) == len(kept.y) < len(curve.x)
+            assert (kept.x[0], kept.x[-1]) == (curve.x[0], curve.x[-1])
+            pairs = zip(curve.x, curve.y, strict=True)
+            assert set(zip(kept.x, kept.y, strict=True)) <= set(pairs)
+    (flag,) = found.flags
+    assert flag.code == "thinned"
+    assert f"of the {count} points" in flag.message
+
+
+def test_the_longest_document_fits_into_a_reply() -> None:
+    level, distance = "-1234.12345, ", "1234.123456789, "
+    assert MOST_POINTS * len(level + distance) < 32 * 1024**2 / 2

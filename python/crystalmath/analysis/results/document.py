@@ -16,6 +16,9 @@ from crystalmath.analysis.flags import Flag
 from crystalmath.errors import BadResult
 
 FORMAT: Final = "crystalmath results 1"
+X_DECIMALS: Final = 9
+Y_DECIMALS: Final = 6
+"""Of long series in plots. Quantities and tables are not rounded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from crystalmath.analysis.elastic.moduli import Moduli, moduli, stability, zener
 from crystalmath.analysis.elastic.response import Response
 from crystalmath.analysis.flags import Flag
 from crystalmath.analysis.results.document import (
+    X_DECIMALS,
+    Y_DECIMALS,
     Column,
     Curve,
     Plot,
@@ -23,7 +25,6 @@ from crystalmath.analysis.results.document import (
 )
 from crystalmath.structures.structure import Floats
 
-_PLOT_DECIMALS: Final = 6
 _SAME: Final = 1e-6
 """Planes whose moduli differ by less, relatively, are alike."""
 
@@ -132,7 +133,7 @@ def _young(stiffness_gpa: Floats) -> Plot:
                 planes.append(plane)
                 break
         else:
-            curves.append(([plane], numbers(found, _PLOT_DECIMALS)))
+            curves.append(([plane], numbers(found, Y_DECIMALS)))
     return Plot(
         "young",
         "Young's modulus by direction, axes of the standard cell",
@@ -153,8 +154,8 @@ def _response(found: Response) -> Plot:
     curves = [
         Curve(
             label,
-            numbers(percent[chosen], _PLOT_DECIMALS),
-            numbers(found.stresses_gpa[chosen], _PLOT_DECIMALS),
+            numbers(percent[chosen], X_DECIMALS),
+            numbers(found.stresses_gpa[chosen], Y_DECIMALS),
             "points",
         )
         for label, chosen in (
@@ -166,9 +167,7 @@ def _response(found: Response) -> Plot:
     fine = np.linspace(found.strains[0], found.strains[-1], 41)
     fitted = found.curve(fine)
     if fitted is not None:
-        curves.append(
-            Curve("fit", numbers(100 * fine, _PLOT_DECIMALS), numbers(fitted, _PLOT_DECIMALS))
-        )
+        curves.append(Curve("fit", numbers(100 * fine, X_DECIMALS), numbers(fitted, Y_DECIMALS)))
     return Plot(
         f"stress_{found.component}",
         f"Stress over strain {found.component}, axes of the structure",
