@@ -189,10 +189,13 @@ def test_elastic_constants_are_plotted_by_direction_and_along_each_strain() -> N
     young, stress = document.plots[:2]
     (curve,) = young.curves  # the axes of a cubic crystal are alike
     assert curve.label == "planes xy, xz, yz alike"
+    assert young.title.endswith("of the standard cell, all alike")
     c11, c12 = (document.quantity(name).value or 0.0 for name in ("c11", "c12"))
     along_x = (c11 - c12) * (c11 + 2 * c12) / (c11 + c12)
     assert curve.x[:2] + curve.x[-1:] == (0.0, 1.0, 180.0)
     assert [curve.y[at] for at in (0, 90, 180)] == pytest.approx([along_x] * 3, abs=2e-6)
+    assert stress.x_label == "strain xx (Green–Lagrange) / %"
+    assert document.plots[2].x_label == "strain yz (Green–Lagrange, doubled) / %"
     points, fit = stress.curves
     assert (points.label, points.style, points.x) == ("calculated", "points", (-1, -0.5, 0.5, 1))
     assert fit.y[0] == pytest.approx(points.y[0], abs=2e-3)
@@ -207,6 +210,7 @@ def test_planes_of_a_hexagonal_crystal_are_told_apart() -> None:
     young = elastic_document(found, PROVENANCE).plot("young")
     assert young is not None
     assert [curve.label for curve in young.curves] == ["plane xy", "planes xz, yz alike"]
+    assert "all alike" not in young.title
 
 
 def test_a_break_of_the_path_is_one_tick_with_both_labels() -> None:

@@ -134,9 +134,10 @@ def _young(stiffness_gpa: Floats) -> Plot:
                 break
         else:
             curves.append(([plane], numbers(found, Y_DECIMALS)))
+    alike = ", all alike" if len(curves) == 1 else ""
     return Plot(
         "young",
-        "Young's modulus by direction, axes of the standard cell",
+        f"Young's modulus in the planes {', '.join(PLANES)} of the standard cell{alike}",
         "angle from the first axis of the plane / °",
         "Young's modulus / GPa",
         tuple(Curve(_planes(planes), numbers(angles), values) for planes, values in curves),
@@ -168,10 +169,11 @@ def _response(found: Response) -> Plot:
     fitted = found.curve(fine)
     if fitted is not None:
         curves.append(Curve("fit", numbers(100 * fine, X_DECIMALS), numbers(fitted, Y_DECIMALS)))
+    doubled = "" if found.component[0] == found.component[1] else ", doubled"
     return Plot(
         f"stress_{found.component}",
         f"Stress over strain {found.component}, axes of the structure",
-        f"strain {found.component} (Green–Lagrange) / %",
+        f"strain {found.component} (Green–Lagrange{doubled}) / %",
         f"stress {found.component} (second Piola–Kirchhoff) / GPa",
         tuple(curves),
     )
