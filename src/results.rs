@@ -110,11 +110,11 @@ pub struct Flag {
 ///
 /// # Errors
 /// It is no results document.
-pub fn read(results: &Map<String, Value>) -> Result<Option<Document>, String> {
+pub fn read(results: Map<String, Value>) -> Result<Option<Document>, String> {
     if results.is_empty() {
         return Ok(None);
     }
-    let read = serde_json::from_value(Value::Object(results.clone()));
+    let read = serde_json::from_value(Value::Object(results));
     read.map(Some)
         .map_err(|error| format!("the results cannot be read: {error}"))
 }
@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn what_is_no_results_document_is_said_to_be_none() {
-        assert_eq!(read(&Map::new()), Ok(None));
+        assert_eq!(read(Map::new()), Ok(None));
         let mut results = Map::new();
         results.insert("quantities".into(), "many".into());
-        assert!(read(&results).unwrap_err().contains("cannot be read"));
+        assert!(read(results).unwrap_err().contains("cannot be read"));
     }
 }

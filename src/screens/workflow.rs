@@ -11,6 +11,8 @@ mod quantities;
 mod steps;
 mod view;
 
+use std::mem;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
@@ -61,7 +63,7 @@ pub struct WorkflowScreen {
     detail: Option<Box<Workflow>>,
     error: Option<String>,
     steps: Steps,
-    /// The results, or why they cannot be read; none while there are none.
+    /// The results without their plots, or why they cannot be read; none while there are none.
     document: Option<Result<Document, String>>,
     quantities: Quantities,
     plots: Plots,
@@ -103,13 +105,15 @@ impl WorkflowScreen {
         // The whole begins with what the list has.
         let head = answers::read::<Reply<WorkflowSummary>>(DETAIL, result);
         match (whole, head) {
-            (Ok(whole), Ok(head)) => {
-                let read = results::read(&whole.data.results);
+            (Ok(mut whole), Ok(head)) => {
+                // The series of a long dynamics are large: they are moved, not copied.
+                let read = results::read(mem::take(&mut whole.data.results));
                 self.document = read.transpose();
-                let found = self.document.as_ref().and_then(|read| read.as_ref().ok());
-                self.tables
-                    .take_found(found.map(quantities::tables).unwrap_or_default());
-                self.plots.take(found);
+                let mut found = self.document.as_mut().and_then(|read| read.as_mut().ok());
+                let plots = found.as_mut().map(|found| mem::take(&mut found.plots));
+                self.plots.take(plots.unwrap_or_default());
+                let tables = found.map(|found| quantities::tables(found));
+                self.tables.take_found(tables.unwrap_or_default());
                 self.summary = Some(head.data);
                 self.steps.take(
                     &whole.data,

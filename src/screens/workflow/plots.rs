@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::msg::Action;
-use crate::results::{self, Document};
+use crate::results;
 use crate::screens::listing::below;
 use crate::screens::names::{draw_names, name_at, name_beside};
 use crate::screens::{Cx, ViewCx};
@@ -30,9 +30,9 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Show the plots of this document.
-    pub fn take(&mut self, document: Option<&Document>) {
-        self.all = document.map_or_else(Vec::new, |found| found.plots.clone());
+    /// Show these plots.
+    pub fn take(&mut self, plots: Vec<results::Plot>) {
+        self.all = plots;
     }
 
     fn names(&self) -> Vec<&str> {

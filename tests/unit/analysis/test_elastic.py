@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from crystalmath.analysis.elastic.directions import PLANES, round_plane, young_moduli
 from crystalmath.analysis.elastic.fit import ElasticConstants, fit_elastic
 from crystalmath.analysis.elastic.invariants import free_stiffness, free_stress
 from crystalmath.analysis.elastic.moduli import moduli, stability, zener
@@ -263,3 +264,54 @@ def test_eigenvalues_do_not_depend_on_the_axes() -> None:
     assert zener(moved) is None
     assert stability(moved).conditions == ()
     assert stability(moved).eigenvalues_gpa == pytest.approx(stability(COPPER).eigenvalues_gpa)
+
+
+def test_youngs_modulus_of_a_cubic_crystal_is_that_of_the_closed_formulas() -> None:
+    c11, c12, c44 = 172.6, 115.4, 89.9
+    s11 = (c11 + c12) / ((c11 - c12) * (c11 + 2 * c12))
+    s12, s44 = -c12 / ((c11 - c12) * (c11 + 2 * c12)), 1 / c44
+    least = 2 * (s11 - s12 - s44 / 2)
+    expected = [1 / s11, 1 / (s11 - least / 4), 1 / (s11 - least / 3)]
+    found = young_moduli(COPPER, np.array([[2.0, 0, 0], [0, 1, -1], [1, 1, 1]]))
+    assert found == pytest.approx(expected, rel=1e-12)
+    round_xy = young_moduli(COPPER, round_plane("xy", np.array([0.0, 45.0, 90.0, 180.0])))
+    assert round_xy == pytest.approx([expected[0], expected[1], expected[0], expected[0]])
+
+
+def test_youngs_modulus_turns_with_the_crystal() -> None:
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    directions = np.random.default_rng(6).normal(size=(5, 3))
+    stiffness = _stiffness(4)
+    turned_moduli = young_moduli(turned_stiffness(stiffness, turn), directions @ turn.T)
+    assert turned_moduli == pytest.approx(young_moduli(stiffness, directions))
+
+
+def test_youngs_modulus_of_an_isotropic_crystal_is_the_same_everywhere() -> None:
+    bulk, shear = 100.0, 40.0
+    c = np.diag([bulk + 4 / 3 * shear] * 3 + [shear] * 3)
+    c[:3, :3] += (bulk - 2 / 3 * shear) * (1 - np.eye(3))
+    for plane in PLANES:
+        found = young_moduli(c, round_plane(plane, np.arange(0.0, 181.0, 15.0)))
+        assert found == pytest.approx(np.full(13, 9 * bulk * shear / (3 * bulk + shear)))
+
+
+def test_each_line_of_strains_has_its_stresses_and_their_fit() -> None:
+    strains = strains_of(CUBIC)
+    found = fit_elastic(CUBIC, strains, _stresses(strains, COPPER, np.eye(3) * 0.01)).responses
+    assert [one.component for one in found] == ["xx", "yz"]
+    xx, yz = found
+    assert xx.strains == pytest.approx([-0.01, -0.005, 0.005, 0.01])
+    assert xx.calculated.all()
+    assert xx.stresses_gpa == pytest.approx(0.01 + 172.6 * xx.strains)
+    assert yz.strains == pytest.approx([-0.01, -0.005, 0.005, 0.01])
+    assert yz.calculated.tolist() == [True, True, False, False]
+    fitted = xx.curve(np.array([0.0, 0.002]))
+    assert fitted is not None
+    assert fitted == pytest.approx([0.01, 0.01 + 172.6 * 0.002])
+
+
+def test_a_line_of_one_strain_has_no_curve() -> None:
+    strains = [s for s in strains_of(CUBIC) if s.name in ("xx +0.5 %", "xx +1 %", "yz -1 %")]
+    found = fit_elastic(CUBIC, strains, _stresses(strains, COPPER)).responses
+    assert found[0].curve(np.array([0.0])) == pytest.approx([0.0], abs=1e-9)
+    assert found[1].calculated.tolist() == [True, False]

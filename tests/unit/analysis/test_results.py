@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -41,6 +42,7 @@ from crystalmath.analysis.results.document import (
 from crystalmath.analysis.results.elastic import elastic_document
 from crystalmath.analysis.results.eos import eos_document
 from crystalmath.analysis.results.phonon import phonon_document
+from crystalmath.analysis.results.size import MOST_POINTS, fitting
 from crystalmath.analysis.spectra.dos import smeared_dos
 from crystalmath.domain.convergence import Point, converge
 from crystalmath.errors import BadResult, InputRejected
@@ -130,7 +132,7 @@ def test_every_number_is_in_the_csv_files(kind: str) -> None:
         assert len(files[f"{name}.csv"].splitlines()) == 1 + len(table.columns[0].values)
 
 
-@pytest.mark.parametrize("kind", ["eos", "phonon", "convergence", "bands"])
+@pytest.mark.parametrize("kind", list(DOCUMENTS))
 def test_every_plot_becomes_a_picture(kind: str) -> None:
     for plot in DOCUMENTS[kind]().plots[:2]:
         png, svg = picture(plot, "png"), picture(plot, "svg")
@@ -173,11 +175,42 @@ def test_elastic_constants_are_named_and_an_unstable_crystal_has_no_moduli() -> 
     stiffness = _constants().stiffness_gpa.copy()
     stiffness[3, 3] = -5.0
     broken = ElasticConstants(
-        stiffness, _constants().errors_gpa, stiffness, 3, np.zeros(6), 0.0, 225, ()
+        stiffness, _constants().errors_gpa, stiffness, 3, np.zeros(6), 0.0, 225, (), ()
     )
     document = elastic_document(broken, PROVENANCE)
+    assert document.plot("young") is None
     assert [flag.code for flag in document.flags] == ["unstable"]
     assert "bulk_hill" not in [item.name for item in document.quantities]
+
+
+def test_elastic_constants_are_plotted_by_direction_and_along_each_strain() -> None:
+    document = elastic_document(_constants(), PROVENANCE)
+    assert [plot.name for plot in document.plots] == ["young", "stress_xx", "stress_yz"]
+    young, stress = document.plots[:2]
+    (curve,) = young.curves  # the axes of a cubic crystal are alike
+    assert curve.label == "planes xy, xz, yz alike"
+    assert young.title.endswith("of the standard cell, all alike")
+    c11, c12 = (document.quantity(name).value or 0.0 for name in ("c11", "c12"))
+    along_x = (c11 - c12) * (c11 + 2 * c12) / (c11 + c12)
+    assert curve.x[:2] + curve.x[-1:] == (0.0, 1.0, 180.0)
+    assert [curve.y[at] for at in (0, 90, 180)] == pytest.approx([along_x] * 3, abs=2e-6)
+    assert stress.x_label == "strain xx (Green–Lagrange) / %"
+    assert document.plots[2].x_label == "strain yz (Green–Lagrange, doubled) / %"
+    points, fit = stress.curves
+    assert (points.label, points.style, points.x) == ("calculated", "points", (-1, -0.5, 0.5, 1))
+    assert fit.y[0] == pytest.approx(points.y[0], abs=2e-3)
+    assert (fit.y[-1] - fit.y[0]) / 0.02 == pytest.approx(c11, abs=0.1)
+
+
+def test_planes_of_a_hexagonal_crystal_are_told_apart() -> None:
+    stiffness = np.diag([165.0, 165.0, 62.0, 40.0, 40.0, 67.0])
+    stiffness[0, 1] = stiffness[1, 0] = 31.0
+    stiffness[:2, 2] = stiffness[2, :2] = 50.0
+    found = replace(_constants(), stiffness_gpa=stiffness)
+    young = elastic_document(found, PROVENANCE).plot("young")
+    assert young is not None
+    assert [curve.label for curve in young.curves] == ["plane xy", "planes xz, yz alike"]
+    assert "all alike" not in young.title
 
 
 def test_a_break_of_the_path_is_one_tick_with_both_labels() -> None:
@@ -249,3 +282,38 @@ def test_what_is_not_finite_has_no_place_in_a_document() -> None:
     known = provenance_of(["phonopy"], engine="emt")
     assert known["engine"] == "emt"
     assert {"phonopy", "crystalmath"} <= set(known)
+
+
+def test_series_have_no_digits_that_mean_nothing() -> None:
+    assert numbers([0.1 + 0.2, -1e-9, 2.0], 6) == (0.3, 0.0, 2.0)
+    assert str(numbers([-1e-9], 6)[0]) == "0.0"
+    with pytest.raises(BadResult, match="not finite"):
+        numbers([float("nan")], 6)
+    for plot in _bands().plots:
+        for curve in plot.curves:
+            assert all(round(y, 6) == y for y in curve.y)
+            assert all(round(x, 9) == x for x in curve.x)
+    bands = _bands().plots[0]
+    assert {at for at, _ in bands.ticks} <= {x for curve in bands.curves for x in curve.x}
+
+
+def test_a_document_that_is_too_long_has_fewer_points_and_says_so() -> None:
+    document = _eos()
+    assert fitting(document) is document
+    count = sum(len(curve.x) for plot in document.plots for curve in plot.curves)
+    found = fitting(document, most_points=count // 3)
+    assert (found.quantities, found.tables) == (document.quantities, document.tables)
+    for plot, thinned in zip(document.plots, found.plots, strict=True):
+        for curve, kept in zip(plot.curves, thinned.curves, strict=True):
+            assert len(kept.x) == len(kept.y) < len(curve.x)
+            assert (kept.x[0], kept.x[-1]) == (curve.x[0], curve.x[-1])
+            pairs = zip(curve.x, curve.y, strict=True)
+            assert set(zip(kept.x, kept.y, strict=True)) <= set(pairs)
+    (flag,) = found.flags
+    assert flag.code == "thinned"
+    assert f"of the {count} points" in flag.message
+
+
+def test_the_longest_document_fits_into_a_reply() -> None:
+    level, distance = "-1234.12345, ", "1234.123456789, "
+    assert MOST_POINTS * len(level + distance) < 32 * 1024**2 / 2

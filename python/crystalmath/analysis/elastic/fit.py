@@ -15,6 +15,7 @@ import numpy as np
 
 from crystalmath.analysis.elastic.data import with_images
 from crystalmath.analysis.elastic.invariants import free_stiffness, free_stress
+from crystalmath.analysis.elastic.response import Response, responses
 from crystalmath.analysis.elastic.strains import Strain, second_piola_kirchhoff
 from crystalmath.analysis.elastic.voigt import stress_vector, turned_stiffness
 from crystalmath.analysis.flags import Flag
@@ -49,6 +50,8 @@ class ElasticConstants:
         Root mean square difference between stresses and fit.
     space_group
         Whose symmetry was used.
+    responses
+        Stress over strain along each line of strains; axes of the structure.
     """
 
     stiffness_gpa: Floats
@@ -58,6 +61,7 @@ class ElasticConstants:
     residual_stress_gpa: Floats
     rms_gpa: float
     space_group: int
+    responses: tuple[Response, ...]
     flags: tuple[Flag, ...]
 
 
@@ -116,6 +120,7 @@ def fit_elastic(
         residual_stress_gpa=residual,
         rms_gpa=float(np.sqrt(np.mean(residuals**2))),
         space_group=symmetry.number,
+        responses=responses(data, residuals),
         flags=_doubts(residuals, pulled, residual, data.one_sided),
     )
 

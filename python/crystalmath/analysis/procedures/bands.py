@@ -18,6 +18,7 @@ from crystalmath.analysis.flags import Flag
 from crystalmath.analysis.procedures.relaxed import engine_provenance
 from crystalmath.analysis.results.bands import bands_document
 from crystalmath.analysis.results.document import provenance_of
+from crystalmath.analysis.results.size import fitting
 from crystalmath.analysis.spectra.dos import DensityOfStates, smeared_dos, tetrahedron_dos
 from crystalmath.errors import BadResult, InputRejected
 from crystalmath.services.workflows.content import bare_structure
@@ -113,7 +114,7 @@ def report(
     )
     doubts += [*_of_path(along), *_not_relaxed(computed), *_fixed(edges, levels)]
     flags = [*document.flags, *doubts]
-    return replace(document, flags=tuple(flags)).document()
+    return fitting(replace(document, flags=tuple(flags))).document()
 
 
 def _path_of(document: Mapping[str, Any]) -> BandPath:

@@ -23,6 +23,7 @@ from crystalmath.analysis.phonons.supercell import supercell_sizes
 from crystalmath.analysis.procedures.relaxed import engine_provenance, structure_of_step
 from crystalmath.analysis.results.document import provenance_of
 from crystalmath.analysis.results.md import md_document
+from crystalmath.analysis.results.size import fitting
 from crystalmath.services.workflows.content import bare_structure
 from crystalmath.structures.structure import Structure, of_document
 
@@ -81,14 +82,15 @@ def report(
     found = measure(times, values, atoms, settings)
     found = replace(found, flags=(*found.flags, *hydrogen_flags(structure, options["timestep_fs"])))
     known = {**provenance, **engine_provenance(motion)}
-    return md_document(
+    document = md_document(
         found,
         times,
         values,
         atoms,
         {**_asked(options), "repeats": "×".join(map(str, cell["repeats"])), "free": float(free)},
         provenance_of(("numpy", "ase"), **known),
-    ).document()
+    )
+    return fitting(document).document()
 
 
 def _asked(options: Mapping[str, Any]) -> dict[str, str | float]:

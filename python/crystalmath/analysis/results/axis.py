@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crystalmath.analysis.bands.path import SampledPath, shown
+from crystalmath.analysis.results.document import X_DECIMALS
 
 
 def axis_of(points: SampledPath) -> tuple[tuple[tuple[float, str], ...], tuple[float, ...]]:
@@ -10,7 +11,7 @@ def axis_of(points: SampledPath) -> tuple[tuple[tuple[float, str], ...], tuple[f
     ticks: list[tuple[float, str]] = []
     breaks: list[float] = []
     for index, label in points.ticks:
-        at = float(points.distances[index])
+        at = round(float(points.distances[index]), X_DECIMALS)
         if ticks and abs(ticks[-1][0] - at) < 1e-9:
             ticks[-1] = (at, f"{ticks[-1][1]}|{shown(label)}")
             breaks.append(at)

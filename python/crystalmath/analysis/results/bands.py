@@ -11,6 +11,8 @@ from crystalmath.analysis.bands.gap import BandEdges, Level
 from crystalmath.analysis.bands.path import BandPath, SampledPath, shown
 from crystalmath.analysis.results.axis import axis_of
 from crystalmath.analysis.results.document import (
+    X_DECIMALS,
+    Y_DECIMALS,
     Column,
     Curve,
     Plot,
@@ -23,6 +25,8 @@ from crystalmath.analysis.spectra.dos import DensityOfStates
 from crystalmath.errors import InputRejected
 from crystalmath.structures.structure import Floats
 
+_LEVEL_DECIMALS: Final = 5
+"""Of levels in eV in the plot: ten times better than what an SCF gives."""
 _SAME_POINT: Final = 1e-5
 """Fractions closer than this are one k point."""
 
@@ -145,10 +149,10 @@ def _bands(points: SampledPath, energies: Floats) -> Plot:
     curves = []
     for spin, levels in enumerate(energies, start=1):
         for number, (a, b) in enumerate(points.lines, start=1):
-            x = numbers(points.distances[a : b + 1])
+            x = numbers(points.distances[a : b + 1], X_DECIMALS)
             for band in range(levels.shape[1]):
                 label = f"spin {spin}, line {number}, band {band + 1}"
-                curves.append(Curve(label, x, numbers(levels[a : b + 1, band])))
+                curves.append(Curve(label, x, numbers(levels[a : b + 1, band], _LEVEL_DECIMALS)))
     ticks, breaks = axis_of(points)
     return Plot("bands", "Bands", "wave vector", "energy / eV", tuple(curves), ticks, breaks)
 
@@ -162,7 +166,7 @@ def _dos(found: DensityOfStates, edges: BandEdges) -> Plot:
         f"energy from the {'Fermi level' if edges.metal else 'valence band edge'} / eV",
         "states / eV⁻¹",
         tuple(
-            Curve(label, numbers(found.energies_ev), numbers(density))
+            Curve(label, numbers(found.energies_ev, X_DECIMALS), numbers(density, Y_DECIMALS))
             for label, density in zip(labels, found.densities_per_ev, strict=True)
         ),
     )

@@ -16,6 +16,9 @@ from crystalmath.analysis.flags import Flag
 from crystalmath.errors import BadResult
 
 FORMAT: Final = "crystalmath results 1"
+X_DECIMALS: Final = 9
+Y_DECIMALS: Final = 6
+"""Of long series in plots. Quantities and tables are not rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +170,13 @@ def of_json(document: Mapping[str, Any]) -> ResultsDocument:
     )
 
 
-def numbers(values: Sequence[float] | Any) -> tuple[float, ...]:
+def numbers(values: Sequence[float] | Any, decimals: int | None = None) -> tuple[float, ...]:
     """Plain finite numbers of an array.
+
+    Parameters
+    ----------
+    decimals
+        To which they are rounded: digits that mean nothing make a long series twice as long.
 
     Raises
     ------
@@ -176,6 +184,9 @@ def numbers(values: Sequence[float] | Any) -> tuple[float, ...]:
         JSON has no form for one that is not finite.
     """
     found = tuple(float(value) for value in values)
+    if decimals is not None:
+        # + 0.0: no −0
+        found = tuple(round(value, decimals) + 0.0 for value in found)
     if not all(isfinite(value) for value in found):
         raise BadResult("a result holds a number that is not finite")
     return found

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
+import numpy as np
+
+from crystalmath.analysis.elastic.directions import PLANES, round_plane, young_moduli
 from crystalmath.analysis.elastic.fit import ElasticConstants
 from crystalmath.analysis.elastic.moduli import Moduli, moduli, stability, zener
+from crystalmath.analysis.elastic.response import Response
 from crystalmath.analysis.flags import Flag
 from crystalmath.analysis.results.document import (
+    X_DECIMALS,
+    Y_DECIMALS,
     Column,
+    Curve,
+    Plot,
     Quantity,
     ResultsDocument,
     Table,
@@ -16,14 +25,19 @@ from crystalmath.analysis.results.document import (
 )
 from crystalmath.structures.structure import Floats
 
+_SAME: Final = 1e-6
+"""Planes whose moduli differ by less, relatively, are alike."""
+
 
 def elastic_document(found: ElasticConstants, provenance: Mapping[str, str]) -> ResultsDocument:
     """Make a document of elastic constants; an unstable crystal gets its flag and no moduli."""
     judged = stability(found.stiffness_gpa)
     flags = list(found.flags)
     averages: tuple[Quantity, ...] = ()
+    plots = tuple(_response(one) for one in found.responses)
     if judged.stable:
         averages = _averages(moduli(found.stiffness_gpa))
+        plots = (_young(found.stiffness_gpa), *plots)
     else:
         flags.append(
             Flag("unstable", "a strain lowers the energy: the crystal is not mechanically stable")
@@ -65,6 +79,7 @@ def elastic_document(found: ElasticConstants, provenance: Mapping[str, str]) -> 
                 ),
             ),
         ),
+        plots=plots,
         flags=tuple(flags),
         provenance=provenance,
     )
@@ -104,4 +119,61 @@ def _matrix(name: str, title: str, values: Floats) -> Table:
     columns = enumerate(values.T, start=1)
     return Table(
         name, title, tuple(Column(f"{j}", "GPa", numbers(column)) for j, column in columns)
+    )
+
+
+def _young(stiffness_gpa: Floats) -> Plot:
+    """A direction and its opposite are one, so half a turn is everything."""
+    angles = np.arange(0.0, 181.0)
+    curves: list[tuple[list[str], tuple[float, ...]]] = []
+    for plane in PLANES:
+        found = young_moduli(stiffness_gpa, round_plane(plane, angles))
+        for planes, values in curves:
+            if np.allclose(values, found, rtol=_SAME):
+                planes.append(plane)
+                break
+        else:
+            curves.append(([plane], numbers(found, Y_DECIMALS)))
+    alike = ", all alike" if len(curves) == 1 else ""
+    return Plot(
+        "young",
+        f"Young's modulus in the planes {', '.join(PLANES)} of the standard cell{alike}",
+        "angle from the first axis of the plane / °",
+        "Young's modulus / GPa",
+        tuple(Curve(_planes(planes), numbers(angles), values) for planes, values in curves),
+    )
+
+
+def _planes(planes: list[str]) -> str:
+    """Planes that are alike are one curve, which is said."""
+    return f"plane {planes[0]}" if len(planes) == 1 else f"planes {', '.join(planes)} alike"
+
+
+def _response(found: Response) -> Plot:
+    """Stress over strain along one line."""
+    percent = 100 * found.strains
+    curves = [
+        Curve(
+            label,
+            numbers(percent[chosen], X_DECIMALS),
+            numbers(found.stresses_gpa[chosen], Y_DECIMALS),
+            "points",
+        )
+        for label, chosen in (
+            ("calculated", found.calculated),
+            ("the same by symmetry", ~found.calculated),
+        )
+        if chosen.any()
+    ]
+    fine = np.linspace(found.strains[0], found.strains[-1], 41)
+    fitted = found.curve(fine)
+    if fitted is not None:
+        curves.append(Curve("fit", numbers(100 * fine, X_DECIMALS), numbers(fitted, Y_DECIMALS)))
+    doubled = "" if found.component[0] == found.component[1] else ", doubled"
+    return Plot(
+        f"stress_{found.component}",
+        f"Stress over strain {found.component}, axes of the structure",
+        f"strain {found.component} (Green–Lagrange{doubled}) / %",
+        f"stress {found.component} (second Piola–Kirchhoff) / GPa",
+        tuple(curves),
     )

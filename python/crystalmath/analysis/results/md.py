@@ -8,6 +8,8 @@ from typing import Final
 from crystalmath.analysis.dynamics.motion import Motion
 from crystalmath.analysis.dynamics.statistics import Average
 from crystalmath.analysis.results.document import (
+    X_DECIMALS,
+    Y_DECIMALS,
     Column,
     Curve,
     Plot,
@@ -24,6 +26,8 @@ KEPT: Final = {
     "npt": "constant temperature and pressure, Langevin (BAOAB) with a moving cell",
 }
 _PER_ATOM: Final = {"energy", "total_energy", "volume"}
+_DECIMALS: Final = {"energy": 8, "total_energy": 8}
+"""Of energies per atom in plots: a drift may be a few µeV."""
 _SERIES: Final = {
     "temperature": ("mean temperature", "K"),
     "energy": ("mean potential energy per atom", "eV"),
@@ -126,7 +130,7 @@ def _settings(settings: Mapping[str, str | float]) -> Table:
 
 
 def _plots(times_fs: Floats, series: Mapping[str, Floats], start_ps: float) -> list[Plot]:
-    times = numbers(times_fs / 1000)
+    times = numbers(times_fs / 1000, X_DECIMALS)
     shown = [
         ("temperature", "Temperature over time", "temperature / K"),
         ("total_energy", "Total energy over time", "total energy per atom / eV"),
@@ -140,7 +144,13 @@ def _plots(times_fs: Floats, series: Mapping[str, Floats], start_ps: float) -> l
             f"{title}; averages begin at {start_ps:.3g} ps",
             "time / ps",
             label,
-            (Curve(name.replace("_", " "), times, numbers(series[name])),),
+            (
+                Curve(
+                    name.replace("_", " "),
+                    times,
+                    numbers(series[name], _DECIMALS.get(name, Y_DECIMALS)),
+                ),
+            ),
         )
         for name, title, label in shown
         if name in series

@@ -8,6 +8,8 @@ from crystalmath.analysis.bands.path import shown
 from crystalmath.analysis.phonons.spectrum import PhononBands, PhononDos, Thermodynamics
 from crystalmath.analysis.results.axis import axis_of
 from crystalmath.analysis.results.document import (
+    X_DECIMALS,
+    Y_DECIMALS,
     Column,
     Curve,
     Plot,
@@ -98,9 +100,9 @@ def _bands(bands: PhononBands) -> Plot:
     points = bands.points
     curves = []
     for number, ((a, b), line) in enumerate(zip(points.lines, bands.lines, strict=True), start=1):
-        x = numbers(points.distances[a : b + 1])
+        x = numbers(points.distances[a : b + 1], X_DECIMALS)
         curves += [
-            Curve(f"line {number}, mode {mode}", x, numbers(frequencies))
+            Curve(f"line {number}, mode {mode}", x, numbers(frequencies, Y_DECIMALS))
             for mode, frequencies in enumerate(line.T, start=1)
         ]
     ticks, breaks = axis_of(points)

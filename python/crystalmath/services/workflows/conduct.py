@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from crystalmath.domain.workflow_states import standing, startable
@@ -40,7 +40,7 @@ from crystalmath.services.ports_workflows import (
 )
 from crystalmath.services.postponing import RETRY_AFTER_S, sentence, wait_after
 from crystalmath.services.workflows.content import text_of
-from crystalmath.services.workflows.inputs import Inputs, MissingPart, resolve
+from crystalmath.services.workflows.inputs import MissingPart, arguments_of, input_hash
 from crystalmath.services.workflows.plan import Procedure, decode_plan
 from crystalmath.services.workflows.step_jobs import JobEnd, StepJobs
 
@@ -126,8 +126,8 @@ class Conductor:
         if step.state != "RUNNING":
             return True
         try:
-            inputs = self._resolved(step, steps)
-            arguments = {**step.action["given"], **inputs.arguments}
+            used = arguments_of(step.uses, steps, self.store)
+            arguments = {**step.action["given"], **used}
             output = self.compute(step.action["function"], arguments, COMPUTE_S)
             ending = self._completed(record, step, output)
         except _LATER:
@@ -149,9 +149,7 @@ class Conductor:
         under_way = {s.input_hash for s in steps if s.state == "RUNNING"}
         for step in due:
             try:
-                ended |= self._start(
-                    record, step, self._resolved(step, steps, loaded), steps, under_way
-                )
+                ended |= self._start(record, step, steps, under_way, loaded)
             except Exception as error:  # noqa: BLE001 - judged there
                 ended |= self._not_started(step, error)
         return ended
@@ -160,26 +158,29 @@ class Conductor:
         self,
         record: WorkflowRecord,
         step: StepRecord,
-        inputs: Inputs,
         steps: Sequence[StepRecord],
         under_way: set[str | None],
+        loaded: dict[str, Any],
     ) -> bool:
-        if inputs.hash in under_way:
+        inputs = input_hash(step, steps, self.store, self.version, loaded)
+        if inputs in under_way:
             return False  # another step computes the very same: its result is taken
-        same = _same(steps, inputs.hash)
+        same = _same(steps, inputs)
         if same is not None and same.output_hash is not None:
-            output = json.loads(self.store.artefact(same.output_hash))
-            ending = self._completed(record, step, output, inputs.hash, same.name)
+            text = self.store.artefact(same.output_hash)
+            ending = self._with_next(record, step, json.loads(text), text)
+            ending = replace(ending, input_hash=inputs, reused=same.name)
             return self.store.end(step, ending, self.clock())
         if step.kind == "computation":
-            self.store.begin_computation(step, inputs.hash, self.clock())
-            under_way.add(inputs.hash)
+            self.store.begin_computation(step, inputs, self.clock())
+            under_way.add(inputs)
             return False
         if step.jobs and self._completed_after_all(record, step):
             return True
-        job = self.jobs.prepare(record, step, inputs.arguments)
-        self.store.begin_job(step, job, inputs.hash, self.clock())
-        under_way.add(inputs.hash)
+        used = arguments_of(step.uses, steps, self.store, loaded)
+        job = self.jobs.prepare(record, step, used)
+        self.store.begin_job(step, job, inputs, self.clock())
+        under_way.add(inputs)
         return False
 
     def _completed_after_all(self, record: WorkflowRecord, step: StepRecord) -> bool:
@@ -222,26 +223,16 @@ class Conductor:
             ending = _failed(error)
         self.store.end(step, ending, self.clock())
 
-    def _completed(
-        self,
-        record: WorkflowRecord,
-        step: StepRecord,
-        output: Any,
-        input_hash: str | None = None,
-        reused: str | None = None,
+    def _completed(self, record: WorkflowRecord, step: StepRecord, output: Any) -> Ending:
+        return self._with_next(record, step, output, text_of(output))
+
+    def _with_next(
+        self, record: WorkflowRecord, step: StepRecord, output: Any, text: str
     ) -> Ending:
-        text = text_of(output)
+        """The end of a step that gives this, with the steps that it adds."""
         procedure = self.procedures[record.kind]
         steps: Sequence[NewStep] = procedure.next_steps(decode_plan(record.spec), step.name, output)
-        return Ending("COMPLETED", text, steps, input_hash=input_hash, reused=reused)
-
-    def _resolved(
-        self,
-        step: StepRecord,
-        steps: Sequence[StepRecord],
-        loaded: dict[str, Any] | None = None,
-    ) -> Inputs:
-        return resolve(step, steps, self.store, self.version, loaded)
+        return Ending("COMPLETED", text, steps)
 
     def _cancel_jobs(self, steps: Sequence[StepRecord]) -> None:
         for step in steps:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from crystalmath.services.ports_workflows import StepRecord, Use, WorkflowStore
@@ -15,28 +14,16 @@ class MissingPart(Exception):
     """A step has not given what another one needs; a sentence for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """Resolved inputs.
-
-    Attributes
-    ----------
-    hash
-        Equal for two steps only when they compute the same from the same.
-    """
-
-    arguments: Mapping[str, Any]
-    hash: str
-
-
-def resolve(
+def input_hash(
     step: StepRecord,
     steps: Sequence[StepRecord],
     store: WorkflowStore,
     version: str,
     loaded: dict[str, Any] | None = None,
-) -> Inputs:
-    """Look up what a step uses, by content.
+) -> str:
+    """The hash of everything that a step computes from; equal only for the same computation.
+
+    Whole documents stand under their own hash and are not read for it.
 
     Parameters
     ----------
@@ -45,8 +32,7 @@ def resolve(
     version
         Of this program.
     loaded
-        Documents by hash that have been read already, and those that are read now: steps that start
-        together use the same ones. Nobody writes into them.
+        See :func:`arguments_of`.
 
     Raises
     ------
@@ -55,23 +41,26 @@ def resolve(
     NotFound
         A document is not in the database.
     """
-    arguments = arguments_of(step.uses, steps, store, loaded)
+    documents: dict[str, Any] = {} if loaded is None else loaded
     given = {one.name: one for one in steps}
-    hashes: dict[str, str | list[str]] = {}
-    for name, use in step.uses.items():
-        if isinstance(use, tuple):
-            pairs = zip(use, arguments[name], strict=True)
-            hashes[name] = [_hash(one, given, value) for one, value in pairs]
-        else:
-            hashes[name] = _hash(use, given, arguments[name])
+    hashes = {
+        name: [_hash(one, given, documents, store) for one in use]
+        if isinstance(use, tuple)
+        else _hash(use, given, documents, store)
+        for name, use in step.uses.items()
+    }
     whole = {"action": step.action, "kind": step.kind, "uses": hashes, "version": version}
-    return Inputs(arguments, hash_of(text_of(whole)))
+    return hash_of(text_of(whole))
 
 
-def _hash(use: Use, steps: Mapping[str, StepRecord], value: Any) -> str:
+def _hash(
+    use: Use, steps: Mapping[str, StepRecord], loaded: dict[str, Any], store: WorkflowStore
+) -> str:
     """Of what is used; a whole document is stored under its own."""
-    key = steps[use.step].output_hash if use.step is not None else use.artefact
-    return hash_of(text_of(value)) if use.path or key is None else key
+    key = _key(use, steps)
+    if key is not None and not use.path:
+        return key
+    return hash_of(text_of(_value(use, steps, loaded, store)))
 
 
 def arguments_of(
@@ -85,11 +74,15 @@ def arguments_of(
     Parameters
     ----------
     loaded
-        See :func:`resolve`.
+        Documents by hash that have been read already, and those that are read now: steps that start
+        together use the same ones. Nobody writes into them.
 
     Raises
     ------
-    MissingPart, NotFound
+    MissingPart
+        A step completed without what this one needs of it.
+    NotFound
+        A document is not in the database.
     """
     given = {one.name: one for one in steps}
     documents: dict[str, Any] = {} if loaded is None else loaded
@@ -105,11 +98,9 @@ def _value(
     use: Use, steps: Mapping[str, StepRecord], loaded: dict[str, Any], store: WorkflowStore
 ) -> Any:
     """The document, or the part of it; None for a step that was not required and failed."""
-    key = use.artefact
-    if use.step is not None:
-        key = steps[use.step].output_hash
-        if key is None:
-            return None
+    key = _key(use, steps)
+    if key is None and use.step is not None:
+        return None
     if key is None:
         raise MissingPart("it names neither a step nor a document")
     if key not in loaded:
@@ -119,3 +110,8 @@ def _value(
     except (KeyError, IndexError, TypeError):
         what = ".".join(str(one) for one in use.path)
         raise MissingPart(f"step {use.step} completed without giving {what}") from None
+
+
+def _key(use: Use, steps: Mapping[str, StepRecord]) -> str | None:
+    """What the document is stored under."""
+    return use.artefact if use.step is None else steps[use.step].output_hash
