@@ -19,8 +19,8 @@ def filled(template: Path, values: Mapping[str, str]) -> str:
     """The script with each ``@name@`` replaced by its value, which is not searched again.
 
     ``@waiting@`` is the function ``wait_for_program``, the same in all scripts: it sets ``rc`` once
-    the program behind ``$!`` has ended. Traps tell it of a signal by ``woken=1``, and find the program
-    in ``running``.
+    the program behind ``$!`` has ended. Traps tell it of a signal by ``woken=1``, and find the
+    program in ``running``.
 
     Parameters
     ----------
