@@ -6,6 +6,26 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+/// Digits of a hash that people compare.
+const SHORT_HASH: usize = 12;
+
+/// As much of a hash as people compare.
+#[must_use]
+pub fn short_hash(hash: &str) -> &str {
+    hash.get(..SHORT_HASH).unwrap_or(hash)
+}
+
+/// What a workflow was made from, `path /home/me/cu.cif`; empty where that is not known.
+#[must_use]
+pub fn made_from(source: &BTreeMap<String, String>) -> String {
+    let from = ["path", "material", "job", "file"].iter();
+    let from = from.filter_map(|name| Some((*name, source.get(*name)?)));
+    let from: Vec<String> = from
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    from.join(", ")
+}
+
 /// What a workflow ends with.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]

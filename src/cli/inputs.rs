@@ -69,9 +69,7 @@ fn write(folder: &Path, files: &[DryRunFile], force: bool) -> Result<(), Failure
     writing::check_free(places.iter().map(PathBuf::as_path), force)?;
     for (file, place) in files.iter().zip(&places) {
         let cannot = |error| Failure::Io(format!("cannot write {}", place.display()), error);
-        if let Some(parent) = place.parent() {
-            std::fs::create_dir_all(parent).map_err(cannot)?;
-        }
+        writing::make_folder_of(place)?;
         match (&file.content, &file.source) {
             (Some(content), _) => writing::write(place, content, force)?,
             (None, Some(source)) => copy(Path::new(source), place).map_err(cannot)?,
@@ -92,19 +90,11 @@ fn copy(source: &Path, place: &Path) -> std::io::Result<()> {
 
 /// The files that were written, each behind its name where there are several.
 fn texts(made: &GenerateInputsResult) -> String {
-    let written: Vec<(&str, &str)> = made
-        .files
-        .iter()
-        .filter_map(|file| Some((file.path.as_str(), file.content.as_deref()?.trim_end())))
+    let files = made.files.iter();
+    let written: Vec<writing::Made<'_>> = files
+        .filter_map(|file| Some((file.path.as_str(), file.content.as_deref()?)))
         .collect();
-    match written.as_slice() {
-        [(_, only)] => (*only).to_owned(),
-        several => several
-            .iter()
-            .map(|(name, text)| format!("==> {name} <==\n{text}"))
-            .collect::<Vec<_>>()
-            .join("\n\n"),
-    }
+    writing::printed(&written).trim_end().to_owned()
 }
 
 fn summary(report: &InputsReport, folder: &Path, files: &[DryRunFile]) -> String {
@@ -202,7 +192,7 @@ mod tests {
         };
         assert_eq!(texts(&made), "&control");
         made.files.push(file("b.in", Some("x\n")));
-        assert_eq!(texts(&made), "==> a.in <==\n&control\n\n==> b.in <==\nx");
+        assert_eq!(texts(&made), "--- a.in\n&control\n--- b.in\nx");
     }
 
     #[test]

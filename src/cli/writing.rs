@@ -59,14 +59,25 @@ pub(super) fn write_all(path: &Path, files: &[Made<'_>], force: bool) -> Result<
     };
     check_free(targets.iter().map(PathBuf::as_path), force)?;
     for (target, (_, content)) in targets.iter().zip(files) {
-        if let Some(folder) = target.parent().filter(|_| target != path) {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Failure::Io(format!("cannot make {}", folder.display()), error))?;
+        if target != path {
+            make_folder_of(target)?;
         }
         write(target, content, force)?;
     }
     let names: Vec<String> = targets.iter().map(|p| p.display().to_string()).collect();
     Ok(format!("{} written", names.join(", ")))
+}
+
+/// Make the folder that a file is to lie in.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn make_folder_of(path: &Path) -> Result<(), Failure> {
+    let Some(folder) = path.parent() else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Io(format!("cannot make {}", folder.display()), error))
 }
 
 fn already_there(path: &Path) -> Failure {

@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 use serde_json::json;
 
 use super::listing::{Extent, Listing, below};
-use super::{Cx, Event, Handled, Screen, ViewCx};
+use super::{Cx, Event, Handled, Screen, ViewCx, tabs};
 use crate::app::Data;
 use crate::msg::{Action, EngineNews, Link};
 use crate::rpc::types::{EngineInfo, EnvironmentInfo, InstallState, WorkerInfo};
@@ -265,9 +265,7 @@ impl Screen for Engines {
     }
 
     fn all_actions(&self) -> Vec<Action> {
-        let tabs = TABS.iter();
-        tabs.flat_map(|(tab, _)| act::actions(*tab).iter().copied())
-            .collect()
+        tabs::all_actions(&TABS, act::actions)
     }
 
     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {

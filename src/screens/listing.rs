@@ -57,6 +57,22 @@ pub struct Seen<'a> {
     pub stale: bool,
 }
 
+/// Two areas side by side with a column between them; the first has so many percent.
+#[must_use]
+pub fn split(area: Rect, percent: u16) -> (Rect, Rect) {
+    let left = area.width * percent / 100;
+    let list = Rect {
+        width: left,
+        ..area
+    };
+    let rest = Rect {
+        x: area.x + left + 1,
+        width: area.width - left - 1,
+        ..area
+    };
+    (list, rest)
+}
+
 impl Default for Listing {
     fn default() -> Self {
         Self::sharing(58)
@@ -96,17 +112,7 @@ impl Listing {
                 (area, Rect::ZERO)
             };
         }
-        let left = area.width * self.share / 100;
-        let list = Rect {
-            width: left,
-            ..area
-        };
-        let rest = Rect {
-            x: area.x + left + 1,
-            width: area.width - left - 1,
-            ..area
-        };
-        (list, rest)
+        split(area, self.share)
     }
 
     /// Move about; `facts` are those of the row with the cursor.

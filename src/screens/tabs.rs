@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::ViewCx;
+use crate::msg::Action;
 use crate::theme::Role;
 use crate::widgets::text;
 
@@ -29,6 +30,15 @@ pub(super) fn places<T: Copy + PartialEq>(
         from += columns + 1;
     }
     places
+}
+
+/// The actions of all tabs together.
+pub(super) fn all_actions<T: Copy>(
+    tabs: &[(T, &'static str)],
+    of: fn(T) -> &'static [Action],
+) -> Vec<Action> {
+    let tabs = tabs.iter();
+    tabs.flat_map(|(tab, _)| of(*tab).iter().copied()).collect()
 }
 
 /// Draw them in the first row of the area.

@@ -189,9 +189,7 @@ impl Screen for WorkflowScreen {
     }
 
     fn all_actions(&self) -> Vec<Action> {
-        let tabs = TABS.iter();
-        tabs.flat_map(|(tab, _)| act::actions(*tab).iter().copied())
-            .collect()
+        tabs::all_actions(&TABS, act::actions)
     }
 
     fn update(&mut self, event: &Event<'_>, cx: &mut Cx<'_>) -> Handled {

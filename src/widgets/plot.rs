@@ -136,12 +136,17 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let label = text::fit(&label, usize::from(area.width), glyphs.more);
     let axis = theme.style(Role::Axis);
     let mut x = text::put(buf, (area.x, area.y), &label, area.width, axis);
+    // Lines and points are told apart without colour, too.
+    let is_mixed = plot.curves.iter().any(|curve| curve.apart);
+    let stroke = glyphs.horizontal.repeat(2);
     for (index, curve) in plot.curves.iter().enumerate() {
         let Some(said) = said(plot, index, curve) else {
             continue;
         };
         let mark = if glyphs.ascii {
             MARKS[curve.series % MARKS.len()]
+        } else if is_mixed && !curve.apart {
+            &stroke
         } else {
             glyphs.live
         };

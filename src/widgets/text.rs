@@ -1,6 +1,7 @@
 //! Text measured in terminal columns and cut between graphemes, and numbers as people read them.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -280,4 +281,11 @@ pub fn unix_time(text: &str) -> Option<f64> {
     #[allow(clippy::cast_precision_loss)]
     let whole = whole as f64;
     Some(whole + fraction)
+}
+/// Draw a sentence in lines that fit the area, with a column free on both sides.
+pub fn say(words: &str, area: Rect, buf: &mut Buffer, style: Style) {
+    let lines = wrap(words, usize::from(area.width).saturating_sub(2));
+    for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
+        put(buf, (area.x + 1, y), line, area.width - 1, style);
+    }
 }

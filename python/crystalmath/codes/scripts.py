@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import Final
 
 _PLACE: Final = re.compile(r"@([a-z_]+)@")
+_WAITING: Final = Path(__file__).parent / "waiting.sh.in"
 
 
 def filled(template: Path, values: Mapping[str, str]) -> str:
     """The script with each ``@name@`` replaced by its value, which is not searched again.
+
+    ``@waiting@`` is the function ``wait_for_program``, the same in all scripts: it sets ``rc`` once
+    the program behind ``$!`` has ended. Traps tell it of a signal by ``woken=1``, and find the
+    program in ``running``.
 
     Parameters
     ----------
@@ -27,7 +32,8 @@ def filled(template: Path, values: Mapping[str, str]) -> str:
     KeyError
         The script has a place that no value is given for.
     """
-    return _PLACE.sub(lambda place: values[place[1]], _text(template))
+    known = {"waiting": _text(_WAITING), **values}
+    return _PLACE.sub(lambda place: known[place[1]], _text(template))
 
 
 @cache

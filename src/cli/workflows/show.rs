@@ -10,11 +10,8 @@ use crate::cli::session::Session;
 use crate::cli::table::{Cell, Column, cell, render};
 use crate::cli::text;
 use crate::cli::wording::{Commands, speak_of};
-use crate::results::{error_figures, figures};
+use crate::results::{error_figures, figures, made_from, short_hash};
 use crate::rpc::types::{StepView, Workflow, WorkflowIdParams, calls};
-
-/// Length of a hash that people compare.
-const SHORT_HASH: usize = 12;
 
 pub(super) fn run(session: &Session, id: i64) -> Outcome {
     let answer = session.call::<calls::WorkflowsGet>(&WorkflowIdParams { id })?;
@@ -137,20 +134,15 @@ fn origin(workflow: &Workflow) -> Vec<String> {
     for (name, value) in known.into_iter().flatten() {
         let text = value.as_str().unwrap_or_default();
         let text = if name == "structure" {
-            short(text)
+            short_hash(text)
         } else {
             text
         };
         lines.push(field(&name.replace('_', " "), text));
     }
-    let from: Vec<String> = workflow
-        .source
-        .iter()
-        .filter(|(name, _)| matches!(name.as_str(), "path" | "material" | "job" | "file"))
-        .map(|(name, value)| format!("{name} {value}"))
-        .collect();
+    let from = made_from(&workflow.source);
     if !from.is_empty() {
-        lines.push(field("made from", &from.join(", ")));
+        lines.push(field("made from", &from));
     }
     let jobs: Vec<String> = workflow
         .graph
@@ -162,10 +154,6 @@ fn origin(workflow: &Workflow) -> Vec<String> {
         lines.push(field("jobs", &jobs.join(" ")));
     }
     lines
-}
-
-fn short(hash: &str) -> &str {
-    hash.get(..SHORT_HASH).unwrap_or(hash)
 }
 
 fn list<'a>(results: &'a Map<String, Value>, name: &str) -> &'a [Value] {

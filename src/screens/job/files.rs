@@ -12,6 +12,7 @@ use crate::app::error_text;
 use crate::error::IpcError;
 use crate::msg::{Action, Edit};
 use crate::rpc::types::{FileEntry, FileEntryKind, FilesMeta, Page};
+use crate::screens::listing::split;
 use crate::screens::{Cx, Handled, ViewCx};
 use crate::theme::Role;
 use crate::widgets::table::{self, Cell, Column, Line, Place, Table};
@@ -143,17 +144,7 @@ impl Files {
                 (area, Rect::ZERO)
             };
         }
-        let left = area.width * 45 / 100;
-        let list = Rect {
-            width: left,
-            ..area
-        };
-        let rest = Rect {
-            x: area.x + left + 1,
-            width: area.width - left - 1,
-            ..area
-        };
-        (list, rest)
+        split(area, 45)
     }
 
     /// The preview follows the cursor where it is seen beside the list.
@@ -248,18 +239,7 @@ impl Files {
         let (list, preview) = self.areas(area);
         match (&self.rows, &self.error) {
             (None, Some(error)) => {
-                for (line, y) in text::wrap(error, usize::from(area.width).saturating_sub(2))
-                    .iter()
-                    .zip(area.top()..area.bottom())
-                {
-                    text::put(
-                        buf,
-                        (area.x + 1, y),
-                        line,
-                        area.width - 1,
-                        theme.style(Role::Bad),
-                    );
-                }
+                text::say(error, area, buf, theme.style(Role::Bad));
                 return;
             }
             (None, None) => {

@@ -186,19 +186,7 @@ impl Plots {
             } else {
                 Role::Dim
             };
-            for (line, y) in text::wrap(words, usize::from(area.width).saturating_sub(2))
-                .iter()
-                .zip(area.top()..area.bottom())
-            {
-                text::put(
-                    buf,
-                    (area.x + 1, y),
-                    line,
-                    area.width - 1,
-                    theme.style(role),
-                );
-            }
-            return;
+            return text::say(words, area, buf, theme.style(role));
         };
         let names = self.names();
         draw_names(&names, name, area, buf, cx);

@@ -25,15 +25,6 @@ impl JobScreen {
             Some(error) => (error.as_str(), Role::Bad),
             None => ("reading", Role::Dim),
         };
-        let lines = text::wrap(words, usize::from(area.width).saturating_sub(2));
-        for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
-            text::put(
-                buf,
-                (area.x + 1, y),
-                line,
-                area.width - 1,
-                cx.theme.style(role),
-            );
-        }
+        text::say(words, area, buf, cx.theme.style(role));
     }
 }

@@ -7,6 +7,7 @@ use super::{NewWorkflow, fields};
 use crate::msg::{Action, Link};
 use crate::screens::ViewCx;
 use crate::screens::form::Around;
+use crate::screens::listing::split;
 use crate::screens::wording::speak;
 use crate::theme::{Glyphs, Role};
 use crate::widgets::facts::{self, Fact, Facts};
@@ -20,17 +21,7 @@ pub(super) fn areas(area: Rect) -> (Rect, Rect) {
     if area.width < WIDE {
         return (area, Rect::ZERO);
     }
-    let left = area.width * 58 / 100;
-    let form = Rect {
-        width: left,
-        ..area
-    };
-    let rest = Rect {
-        x: area.x + left + 1,
-        width: area.width - left - 1,
-        ..area
-    };
-    (form, rest)
+    split(area, 58)
 }
 
 pub(super) fn draw(screen: &NewWorkflow, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {

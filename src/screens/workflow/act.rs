@@ -102,8 +102,8 @@ impl WorkflowScreen {
             (Tab::Steps, Action::Rerun) => self.retry(cx),
             (Tab::Steps | Tab::Results, Action::Copy) => self.pick_copy(cx),
             (Tab::Steps, action) => {
-                let seen = steps::rows_in(area, self.summary.as_ref());
-                return self.steps.act(action, seen);
+                let whole = (self.summary.as_ref(), self.detail.as_deref());
+                return self.steps.act(action, whole, area, cx.data());
             }
             (Tab::Results, action) => {
                 let Some(detail) = &self.detail else {

@@ -2,13 +2,10 @@
 
 use serde_json::Value;
 
-use crate::results::Document;
+use crate::results::{Document, made_from, short_hash};
 use crate::rpc::types::Workflow;
 use crate::screens::job::time_text;
 use crate::screens::units;
-
-/// Digits of a hash that people compare.
-const SHORT_HASH: usize = 12;
 
 /// Names and values.
 pub fn facts(workflow: &Workflow, document: Option<&Document>) -> Vec<(String, String)> {
@@ -27,12 +24,7 @@ pub fn facts(workflow: &Workflow, document: Option<&Document>) -> Vec<(String, S
         "structure",
         format!("{formula}{}", atoms.unwrap_or_default()),
     );
-    let from = ["path", "material", "job", "file"].iter();
-    let from = from.filter_map(|name| Some((*name, workflow.source.get(*name)?)));
-    let from: Vec<String> = from
-        .map(|(name, value)| format!("{name} {value}"))
-        .collect();
-    add("made from", from.join(", "));
+    add("made from", made_from(&workflow.source));
     let by = workflow.engine.as_ref().unwrap_or(&workflow.code);
     let model = workflow
         .model
@@ -47,7 +39,7 @@ pub fn facts(workflow: &Workflow, document: Option<&Document>) -> Vec<(String, S
     add("options", options.join(", "));
     for (name, value) in document.into_iter().flat_map(|found| &found.provenance) {
         let is_hash = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let value = if is_hash { &value[..SHORT_HASH] } else { value };
+        let value = if is_hash { short_hash(value) } else { value };
         match name.as_str() {
             "engine" | "code" | "model" => {}
             "structure" => add("hash", value.to_owned()),

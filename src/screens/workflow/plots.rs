@@ -115,12 +115,19 @@ impl Plots {
     }
 }
 
+/// Whether it is a part of the path, `line 2`: the branches of all parts are one thing.
+fn is_part(label: &str) -> bool {
+    let number = label.strip_prefix("line ");
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 /// A plot as it is drawn. Many curves, like bands, are told apart by the beginning of their names only.
 fn drawn(plot: &results::Plot) -> Plot {
     let many = plot.curves.len() > FEW;
     let mut series: Vec<&str> = Vec::new();
     let curves = plot.curves.iter().map(|curve| {
         let of = match curve.label.split_once(',') {
+            Some((of, _)) if many && is_part(of) => "",
             Some((of, _)) if many => of,
             _ => curve.label.as_str(),
         };
@@ -184,5 +191,21 @@ mod tests {
             .collect();
         assert_eq!(names, ["spin 1", "", "", "spin 2", "", ""]);
         assert_eq!(drawn.places.len(), 2);
+    }
+
+    #[test]
+    fn the_parts_of_a_path_are_no_curves_of_their_own() {
+        let branches = (1..=6).map(|at| results::Curve {
+            label: format!("line {}, branch {}", at.min(2), at),
+            x: vec![0.0, 1.0],
+            y: vec![0.0, 1.0],
+            style: "line".into(),
+        });
+        let plot = results::Plot {
+            curves: branches.collect(),
+            ..results::Plot::default()
+        };
+        let mut curves = drawn(&plot).curves.into_iter();
+        assert!(curves.all(|curve| curve.series == 0 && curve.name.is_empty()));
     }
 }

@@ -11,7 +11,7 @@ use crate::widgets::text;
 
 use super::origin;
 
-/// Columns of the names of what is known of the origin.
+/// Columns of the names of what is known of the origin, at least.
 const NAMES: usize = 11;
 /// The widest column of a table.
 const WIDEST: usize = 40;
@@ -46,7 +46,7 @@ pub fn lines(
 ) -> Vec<Said> {
     let mut lines = Vec::new();
     match document {
-        None => lines.push(why_none(workflow)),
+        None => wrapped(why_none(workflow), Role::Dim, columns, &mut lines),
         Some(Err(error)) => wrapped(error, Role::Bad, columns, &mut lines),
         Some(Ok(document)) => {
             lines.push((document.title.clone(), Role::Title));
@@ -63,25 +63,28 @@ pub fn lines(
     }
     lines.push((String::new(), Role::Text));
     let found = document.and_then(|read| read.as_ref().ok());
-    for (name, value) in origin::facts(workflow, found) {
-        let room = columns.saturating_sub(NAMES + 2);
+    let facts = origin::facts(workflow, found);
+    let widest = facts.iter().map(|(name, _)| text::width(name)).max();
+    // Names are whole where the values still have more room than they.
+    let names = widest.unwrap_or(0).clamp(NAMES, (columns / 3).max(NAMES));
+    for (name, value) in facts {
+        let room = columns.saturating_sub(names + 2);
         for (index, part) in text::wrap(&value, room).iter().enumerate() {
             let name = if index == 0 { name.as_str() } else { "" };
-            let name = text::pad(name, NAMES, false, glyphs.more);
+            let name = text::pad(name, names, false, glyphs.more);
             lines.push((format!("{name}  {part}"), Role::Dim));
         }
     }
     lines
 }
 
-fn why_none(workflow: &Workflow) -> Said {
-    let words = match workflow.state {
+fn why_none(workflow: &Workflow) -> &'static str {
+    match workflow.state {
         WorkflowState::Running => "no results yet: it is running",
         WorkflowState::Waiting => "no results yet: it waits; the steps say for what",
         WorkflowState::Completed => "it ended without results",
         _ => "no results: it did not complete",
-    };
-    (words.to_owned(), Role::Dim)
+    }
 }
 
 fn wrapped(words: &str, role: Role, columns: usize, lines: &mut Vec<Said>) {

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use super::groups::{self, Row};
 use crate::app::Data;
 use crate::msg::Action;
+use crate::results::short_hash;
 use crate::rpc::types::{StepState, StepView, Workflow, WorkflowState, WorkflowSummary};
 use crate::screens::ViewCx;
 use crate::screens::job::time_text;
@@ -24,8 +25,8 @@ use crate::widgets::text;
 const MESSAGE: usize = 3;
 /// Lines below the steps, at least, where there is room for both.
 const DETAIL: u16 = 7;
-/// Digits of a hash that people compare.
-const SHORT_HASH: usize = 12;
+/// Lines by which what is known of a step moves.
+const DETAIL_STEP: usize = 3;
 
 /// The rows and what is seen of them.
 #[derive(Debug, Default)]
@@ -72,11 +73,31 @@ impl Steps {
         true
     }
 
-    /// Move about; whether the action is a movement.
-    pub fn act(&mut self, action: Action, seen: usize) -> bool {
+    /// Move about, in the area of the screen; whether the action is a movement.
+    pub fn act(
+        &mut self,
+        action: Action,
+        (summary, workflow): (Option<&WorkflowSummary>, Option<&Workflow>),
+        area: Rect,
+        data: &Data,
+    ) -> bool {
+        let seen = rows_in(area, summary);
         match action {
-            Action::HalfPageDown => self.scroll += 3,
-            Action::HalfPageUp => self.scroll = self.scroll.saturating_sub(3),
+            Action::HalfPageDown | Action::HalfPageUp => {
+                let most = workflow.map_or(0, |workflow| {
+                    let (_, rest) = parts_in(area, summary);
+                    let place = below(rest, 1);
+                    // Marks take one column in every set.
+                    let facts = self.facts(workflow, data, &Glyphs::UNICODE);
+                    facts::count(&facts, place).saturating_sub(usize::from(place.height))
+                });
+                let from = self.scroll.min(most);
+                self.scroll = if action == Action::HalfPageDown {
+                    (from + DETAIL_STEP).min(most)
+                } else {
+                    from.saturating_sub(DETAIL_STEP)
+                };
+            }
             action => match moved(action, self.place.cursor, seen, self.rows.len()) {
                 Some(to) => self.go(to, seen),
                 None => return false,
@@ -225,11 +246,16 @@ fn parts(area: Rect) -> (Rect, Rect) {
     (list, below(area, usize::from(list.height)))
 }
 
-/// How many rows are seen in the area of the screen.
-pub fn rows_in(area: Rect, summary: Option<&WorkflowSummary>) -> usize {
+/// The same in the area of the screen, below its tabs and the head.
+fn parts_in(area: Rect, summary: Option<&WorkflowSummary>) -> (Rect, Rect) {
     let body = below(area, 1);
     let head = head(summary, body).len();
-    table::rows(parts(below(body, head)).0)
+    parts(below(body, head))
+}
+
+/// How many rows are seen in the area of the screen.
+pub fn rows_in(area: Rect, summary: Option<&WorkflowSummary>) -> usize {
+    table::rows(parts_in(area, summary).0)
 }
 
 fn cells(row: &Row, workflow: &Workflow, cx: &ViewCx<'_>) -> Vec<Cell> {
@@ -354,9 +380,7 @@ fn step_facts(lines: &mut Facts, step: &StepView, data: &Data, glyphs: &Glyphs) 
         Role::Dim,
     );
     for (name, hash) in [("input", &step.input_hash), ("output", &step.output_hash)] {
-        let short = hash
-            .as_ref()
-            .map(|hash| hash.get(..SHORT_HASH).unwrap_or(hash));
+        let short = hash.as_deref().map(short_hash);
         lines.some(
             name,
             short.map(|short| format!("sha256 {short}")),

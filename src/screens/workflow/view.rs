@@ -68,14 +68,5 @@ fn draw_results(
 }
 
 fn say(words: &str, role: Role, area: Rect, buf: &mut Buffer, cx: &ViewCx<'_>) {
-    let lines = text::wrap(words, usize::from(area.width).saturating_sub(2));
-    for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
-        text::put(
-            buf,
-            (area.x + 1, y),
-            line,
-            area.width - 1,
-            cx.theme.style(role),
-        );
-    }
+    text::say(words, area, buf, cx.theme.style(role));
 }

@@ -267,6 +267,17 @@ fn many_steps_of_one_sort_are_folded_and_lead_to_their_jobs() {
 }
 
 #[test]
+fn what_is_known_of_a_step_moves_no_further_than_it_goes() {
+    let mut ui = Ui::new(SIZE);
+    listed(&mut ui, &running());
+    ui.keys(&["ctrl-d"; 20]);
+    let end = ui.picture(SIZE);
+    assert!(end.contains("sha256 cdcdcdcdcdcd"), "{end}");
+    ui.keys(&["ctrl-u"]);
+    assert_ne!(ui.picture(SIZE), end, "the first key back is seen");
+}
+
+#[test]
 fn a_failed_step_is_named_and_run_again_alone() {
     let mut ui = Ui::new(WIDE);
     listed(&mut ui, &failed());

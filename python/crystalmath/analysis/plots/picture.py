@@ -34,7 +34,7 @@ def picture(plot: Plot, image: Format) -> bytes:
     if image not in ("png", "svg"):
         raise InputRejected(f"{image!r} is no format of pictures: png or svg", field="format")
     if not any(curve.x for curve in plot.curves):
-        raise InputRejected(f"the plot {plot.name} has no points", field="name")
+        raise InputRejected(f"the plot {plot.name} has no points", field="kind")
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
