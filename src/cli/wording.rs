@@ -34,6 +34,8 @@ pub enum Commands {
     Properties,
     /// Those below `workflows`.
     Workflows,
+    /// The one that computes bands, which relaxes only when it is asked to.
+    Bands,
 }
 
 impl Commands {
@@ -50,8 +52,9 @@ impl Commands {
             Self::Properties => deck_argument(PROPERTY_ARGUMENTS, field),
             Self::Inputs => input_argument(field),
             Self::Templates => template_argument(field),
-            Self::Workflows if field.starts_with("inputs.") => job_argument(field),
-            Self::Workflows => {
+            Self::Bands if field == "options.relax" => Some("--relax".to_owned()),
+            Self::Workflows | Self::Bands if field.starts_with("inputs.") => job_argument(field),
+            Self::Workflows | Self::Bands => {
                 filled_by(WORKFLOW_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
             Self::NewCluster if field == "name" => Some("CLUSTER".to_owned()),

@@ -91,7 +91,11 @@ pub struct RetryArgs {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
-    dispatch(session, args).map_err(|failure| failure.of(Commands::Workflows))
+    let commands = match args.command {
+        Some(Command::Bands(_)) => Commands::Bands,
+        _ => Commands::Workflows,
+    };
+    dispatch(session, args).map_err(|failure| failure.of(commands))
 }
 
 fn dispatch(session: &Session, args: &Args) -> Outcome {

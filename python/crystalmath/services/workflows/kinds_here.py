@@ -13,6 +13,7 @@ from crystalmath.contract.workflows import CreateParams, EngineUse, KindInfo
 from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services.ports import CodeAdapter, StructureData
 from crystalmath.services.workflows.calculations import FORCES
+from crystalmath.services.workflows.kinds.phonon import least_edge
 from crystalmath.services.workflows.plan import Procedure
 
 _CREATE: Final = "workflows.create_"
@@ -155,9 +156,12 @@ def settled(
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"
         )
+    found = dict(options)
     if "cell" in options and options["cell"] is None:
-        return {**options, "cell": "full" if structure.is_crystal else "fixed"}
-    return dict(options)
+        found["cell"] = "full" if structure.is_crystal else "fixed"
+    if "edge_angstrom" in options and options["edge_angstrom"] is None:
+        found["edge_angstrom"] = least_edge(code)
+    return found
 
 
 def check_structure(procedure: Procedure, structure: StructureData) -> None:

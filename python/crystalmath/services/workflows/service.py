@@ -292,6 +292,7 @@ class WorkflowsService:
         structure = self._parts.desk.structures.read(wanted)
         kinds_here.check_structure(procedure, structure)
         bare = bare_structure(asdict(structure))
+        options = kinds_here.settled(params, code, options, structure)
         doubts = self._looked_at(kind, bare, options)
         text = text_of(bare)
         plan = Plan(
@@ -301,7 +302,7 @@ class WorkflowsService:
             model=params.model,
             structure=hash_of(text),
             source=dict(structure.source),
-            options=kinds_here.settled(params, code, options, structure),
+            options=options,
             context={str(name): value for name, value in params.context.items()},
             resources=params.resources.model_dump(mode="json", exclude_unset=True),
             inputs=params.inputs,

@@ -100,13 +100,17 @@ class Phonon:
         return *jobs, result
 
 
+def least_edge(code: str) -> float:
+    """Distance of an atom from its image, in Å, that a supercell has when none is asked for."""
+    return EDGE_ANGSTROM if code == FORCES else EDGE_OF_CODES_ANGSTROM
+
+
 def wanted_supercell(plan: Plan) -> dict[str, Any]:
     """What the choice of the displacements is given."""
     options = plan.options
-    edge = EDGE_ANGSTROM if plan.code == FORCES else EDGE_OF_CODES_ANGSTROM
     return {
         "supercell": options["supercell"],
-        "edge_angstrom": options["edge_angstrom"] or edge,
+        "edge_angstrom": options["edge_angstrom"] or least_edge(plan.code),
         "distance_angstrom": options["distance_angstrom"],
         "was_relaxed": options["relax"],
     }
