@@ -316,6 +316,17 @@ mod tests {
     }
 
     #[test]
+    fn bands_relax_only_when_they_are_asked_to() {
+        for (commands, expected) in [
+            (Commands::Bands, "--relax"),
+            (Commands::Workflows, "--no-relax"),
+        ] {
+            let found = commands.argument("options.relax");
+            assert_eq!(found.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
     fn an_engine_stands_at_its_place_below_engines() {
         for (field, expected) in [
             ("engine", Some("ENGINE")),

@@ -1,8 +1,9 @@
-"""Equations of state with CHGNet, as the daemon's workflows compute them."""
+"""Equations of state with CHGNet and SevenNet, as the daemon's workflows compute them."""
 
 from __future__ import annotations
 
-import os
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from ase import Atoms
 from ase.build import bulk
 
-from support.daemon import Daemon, wait_until
+from support.daemon import ROOT, Daemon, wait_until
 from support.torch_engines import call, install
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1800)]
@@ -52,8 +53,6 @@ def chgnet(daemon: Daemon) -> Path:
 
 @pytest.mark.parametrize("name", CHGNET)
 def test_equations_of_state_of_chgnet(daemon: Daemon, chgnet: Path, name: str) -> None:
-    if name != "Si" and not os.environ.get("CRYSTALMATH_RUN_CHGNET"):
-        pytest.skip("takes up to a minute; CRYSTALMATH_RUN_CHGNET=1 runs it")
     (kind, start), a, b0_gpa = CHGNET[name]
     options = {"points": 11, "reach": VOLUME_REACH}
     atoms = bulk(name, kind, a=start)
@@ -61,3 +60,21 @@ def test_equations_of_state_of_chgnet(daemon: Daemon, chgnet: Path, name: str) -
     assert found["a_relaxed"] == pytest.approx(a, abs=0.005)
     assert found["a0"] == pytest.approx(a, abs=0.02)
     assert found["b0"] == pytest.approx(b0_gpa, rel=0.1)
+
+
+def test_sevennet_ends_where_ase_in_its_own_environment_does(
+    daemon: Daemon, homes: dict[str, Path]
+) -> None:
+    """Relaxation and equation of state of silicon, in a process that knows nothing of this one."""
+    model, script = "7net-0", ROOT / "tests" / "support" / "sevenn_alone.py"
+    done = subprocess.run(
+        [homes["sevenn"] / "bin" / "python", "-I", script, model],
+        check=True, capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+    alone = json.loads(done.stdout.splitlines()[-1])
+    options = {"points": 7, "reach": 0.06}
+    silicon = bulk("Si", "diamond", a=5.43)
+    found = equation_of_state(daemon, silicon, "sevenn", model=model, options=options)
+    assert found["a_relaxed"] == pytest.approx(alone["a"], abs=1e-3)
+    assert found["b0"] == pytest.approx(alone["b0_gpa"], rel=0.01)
+    assert found["e0"] == pytest.approx(alone["e0_per_atom"], abs=2e-5)

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from crystalmath.contract.workflow_options.phonon import PhononOptions
+from crystalmath.contract.workflows import CreatePhononParams
+from crystalmath.services.ports import StructureData
+from crystalmath.services.workflows import kinds_here
 from crystalmath.services.workflows.calculations import ESPRESSO
 from crystalmath.services.workflows.kinds.elastic import Elastic
 from crystalmath.services.workflows.kinds.phonon import Phonon, wanted_supercell
@@ -143,3 +146,15 @@ def test_codes_of_density_functional_theory_get_wider_supercells() -> None:
         return float(wanted_supercell(plan)["edge_angstrom"])
 
     assert (edge("forces"), edge(ESPRESSO), edge("forces", edge_angstrom=9.0)) == (12, 15, 9)
+
+
+def test_the_edge_that_is_looked_at_before_anything_runs_is_that_of_the_code() -> None:
+    options = PhononOptions().model_dump(mode="json")
+    params = CreatePhononParams.model_validate({"structure": {"path": "/a"}, "engine": "emt"})
+    cell = ((3.6, 0.0, 0.0), (0.0, 3.6, 0.0), (0.0, 0.0, 3.6))
+    copper = StructureData(cell, (True,) * 3, ("Cu",), ((0.0, 0.0, 0.0),), "Cu")
+    for code, expected in (("forces", 12), (ESPRESSO, 15)):
+        found = kinds_here.settled(params, code, options, copper)
+        assert found["edge_angstrom"] == expected
+    asked = kinds_here.settled(params, ESPRESSO, {**options, "edge_angstrom": 9.0}, copper)
+    assert asked["edge_angstrom"] == 9
