@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crystalmath.domain.evidence import Observation
+from crystalmath.domain.licensed import is_licensed
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.ports import CodeAdapter, Verdict
 from crystalmath.services.ports_cluster import (
@@ -170,8 +171,13 @@ class Collecting:
 
 
 def is_wanted(file: Listed, *, inputs: set[str], begun: float, directory: Path) -> bool:
-    """Whether a file on the cluster is to be fetched: not an input that the job left alone."""
+    """Whether a file on the cluster is to be fetched: no input that the job left alone.
+
+    A licensed potential is none, whatever the job did with it or left of it when it was killed.
+    """
     if file.path.startswith(".cm/") and not file.path.endswith(".json"):
+        return False
+    if is_licensed(file.path):
         return False
     if file.path not in inputs or file.modified_at >= begun > 0:
         return True

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from crystalmath.contract.jobs import FileEntry
+from crystalmath.domain.licensed import is_licensed
 from crystalmath.domain.states import JobState
 from crystalmath.domain.task_list import render_tasks
 from crystalmath.errors import InvalidParams, NotFound
@@ -27,8 +28,6 @@ LOG_FILES = {"stdout": "stdout.log", "stderr": "stderr.log", "scheduler": ".cm/s
 """Stream of ``jobs.log`` → file; the output's own name is the code's to choose."""
 REMOTE_LOG_FILES = {**LOG_FILES, "scheduler": "scheduler.log"}
 """The same for jobs on a cluster, whose scheduler writes a log of its own."""
-_LICENSED = re.compile(r"(?:^|/)(?:POTCAR(?!\.spec$)[^/]*|potcar/[^/]+)$")
-"""Potentials of VASP, whose licence forbids to hand them on: they stay in the directory."""
 _BLOCK = 65536
 _IN_TASK = re.compile(rf"^{FOLDER}/\d+/")
 
@@ -100,7 +99,7 @@ def open_inside(directory: Path, relative: str) -> Iterator[int]:
         It is not a regular file, or a link leads out of the directory.
     """
     path = directory / relative
-    if _LICENSED.search(relative):
+    if is_licensed(relative):
         raise InvalidParams(
             f"{relative} is a licensed potential, which is not sent",
             field="path",

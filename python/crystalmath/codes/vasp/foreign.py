@@ -17,7 +17,14 @@ from crystalmath.codes.vasp.run.potcar import DEFAULT_FUNCTIONAL, SPEC, labels_o
 from crystalmath.services.ports import Finished, InputFile
 
 _INPUTS: Final = ("INCAR", "POSCAR", "KPOINTS", SPEC)
+_FAMILIES: Final = {"PAW": "LDA", "PAW_GGA": "PW91", "PAW_PBE": DEFAULT_FUNCTIONAL}
+"""First word of a potential's title → its set. The releases of a set (PBE, PBE_52, PBE_54) have the
+same word."""
 _OUTPUTS: Final = (OUTCAR, OSZICAR, "CONTCAR", "EIGENVAL", "DOSCAR", "vasp.out", "REPORT")
+_RELEASE: Final = (
+    "its output does not say from which release its potentials are; a rerun takes the set "
+    f"{DEFAULT_FUNCTIONAL}: where it was another, such as PBE_54, give potcar_functional"
+)
 
 
 def recognise(path: Path) -> Finished | None:
@@ -40,6 +47,9 @@ def recognise(path: Path) -> Finished | None:
         warnings.append("INCAR or POSCAR is not there, so it can be neither rerun nor continued")
     if (directory / "POTCAR").is_file():
         warnings.append("its POTCAR stays where it is; a rerun needs PMG_VASP_PSP_DIR")
+    inputs_of_rerun = {} if SPEC in there else _potentials(run)
+    if inputs_of_rerun.get("potcar_functional") == DEFAULT_FUNCTIONAL:
+        warnings.append(_RELEASE)
     task = guess_task(run)
     return Finished(
         task=task,
@@ -50,7 +60,7 @@ def recognise(path: Path) -> Finished | None:
             *inputs,
         ),
         input_files=tuple(file.path for file in inputs),
-        inputs={} if SPEC in there else _potentials(run),
+        inputs=inputs_of_rerun,
         formula=build_results(run, task).get("formula"),
         n_atoms=run.n_atoms,
         warnings=tuple(warnings),
@@ -63,8 +73,8 @@ def _potentials(run: Run) -> dict[str, Any]:
     elements = [element for element, _ in blocks(run.symbols)]
     if len(labels) != len(elements) or not all(labels):
         return {}
-    functional = "LDA" if all(title.split()[0] == "PAW" for title in run.titles) else None
-    return {
-        "potcars": dict(zip(elements, labels, strict=True)),
-        "potcar_functional": functional or DEFAULT_FUNCTIONAL,
-    }
+    families = {_FAMILIES.get(title.split()[0]) for title in run.titles}
+    functional = families.pop() if len(families) == 1 else None
+    if functional is None:
+        return {}
+    return {"potcars": dict(zip(elements, labels, strict=True)), "potcar_functional": functional}

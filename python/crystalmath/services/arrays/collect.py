@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from crystalmath.domain.evidence import Observation
+from crystalmath.domain.licensed import is_licensed
 from crystalmath.domain.task_list import render_tasks
 from crystalmath.services.arrays.look import ENDED, Tasks
 from crystalmath.services.cluster_collect import (
@@ -158,6 +159,8 @@ def _is_wanted(
     file: Listed, tasks: Tasks, inputs: set[str], sizes: Mapping[str, int], directory: Path
 ) -> bool:
     """Whether a file is to be fetched: no task's copy of an input that it left alone."""
+    if is_licensed(file.path):
+        return False
     parts = PurePosixPath(file.path).parts
     if parts[0] != FOLDER or len(parts) < 3 or not parts[1].isdigit():
         return is_wanted(file, inputs=inputs, begun=0.0, directory=directory)

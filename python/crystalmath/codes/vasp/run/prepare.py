@@ -27,7 +27,7 @@ from crystalmath.structures.formula import reduced_formula
 CRLF: Final = "which VASP takes as part of its values"
 DECKS: Final = ("INCAR", "POSCAR", "KPOINTS", potcar.SPEC)
 OUTPUT: Final = "OUTCAR"
-_RESERVED: Final = (script.NAME, potcar.RECORD)
+_RESERVED: Final = (script.NAME, potcar.RECORD, "inputs.json", "POTCAR.one")
 _FOR_SETS: Final = (
     "set", "kpoints", "k_spacing_inv_angstrom", "fmax_ev_per_a", "max_steps", "cell",
 )  # fmt: skip
@@ -301,7 +301,7 @@ def _linted(tags: Mapping[str, str], beside: Beside, *, refuse: bool) -> list[st
 
 def _refuse_reserved(files: Sequence[InputFile]) -> None:
     for index, file in enumerate(files):
-        if file.path in _RESERVED:
+        if file.path in _RESERVED or file.path.startswith(f"{potcar.FOLDER}/"):
             raise InvalidParams(
                 f"{file.path} is written by CrystalMath for this job",
                 hint="give the file another name",
