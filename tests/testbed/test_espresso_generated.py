@@ -118,3 +118,15 @@ def test_relaxations_of_atoms_and_cell(bench: Bench, qe: QuantumEspresso) -> Non
     (ended,) = finish(bench, again.job.id)
     assert ended.task == "relax"
     assert ended.provenance.input_hashes.keys() == {"Si.relax.in", "pseudo/Si.pz-vbc.UPF"}
+
+
+def test_phonons_at_gamma_are_those_of_decks_by_hand(bench: Bench, qe: QuantumEspresso) -> None:
+    silicon = submit(
+        bench, qe, poscar("Si", 10.26, "0 0 0", "0.25 0.25 0.25"), task="ph",
+        inputs={**_SI, "ecutwfc_ry": 10.0, "k_mesh": [2, 2, 2], "k_shift": [1, 1, 1]},
+    )  # fmt: skip
+    (job,) = finish(bench, silicon)
+    assert job.state == "COMPLETED", job.message
+    acoustic, optical = job.results["frequencies"]["groups"]
+    assert optical["thz"] == pytest.approx(15.2156, abs=0.01)
+    assert (acoustic["modes"], optical["modes"]) == ([1, 3], [4, 6])

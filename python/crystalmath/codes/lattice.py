@@ -37,8 +37,24 @@ def vectors_of(lengths: Vector, angles: Vector) -> Matrix:
 def volume_angstrom3(lattice: Matrix) -> float:
     """Volume of the cell."""
     a, b, c = lattice
-    cross = (b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0])
-    return abs(_dot(a, cross))
+    return abs(_dot(a, _cross(b, c)))
+
+
+def reciprocal(lattice: Matrix) -> Matrix:
+    """The reciprocal vectors without the factor 2π, in 1 over the unit of the cell.
+
+    Raises
+    ------
+    ZeroDivisionError
+        The vectors lie in one plane.
+    """
+    a, b, c = lattice
+    volume = _dot(a, _cross(b, c))
+    first, second, third = (
+        (x / volume, y / volume, z / volume)
+        for x, y, z in (_cross(b, c), _cross(c, a), _cross(a, b))
+    )
+    return first, second, third
 
 
 def cartesian(fractions: Vector, lattice: Matrix) -> Vector:
@@ -51,3 +67,7 @@ def cartesian(fractions: Vector, lattice: Matrix) -> Vector:
 
 def _dot(v: Vector, w: Vector) -> float:
     return v[0] * w[0] + v[1] * w[1] + v[2] * w[2]
+
+
+def _cross(v: Vector, w: Vector) -> Vector:
+    return v[1] * w[2] - v[2] * w[1], v[2] * w[0] - v[0] * w[2], v[0] * w[1] - v[1] * w[0]

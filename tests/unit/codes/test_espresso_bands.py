@@ -273,5 +273,6 @@ def test_on_a_cluster_the_job_script_names_the_launcher(request_: JobRequest) ->
     request = replace(request_, remote=True, ntasks=4, executable="/opt/qe/pw.x", inputs=inputs)
     prepared = _ADAPTER.prepare(request)
     script = content(prepared, "band_structure.sh")
-    assert '${CRYSTALMATH_LAUNCHER:-} /opt/qe/pw.x -npool 2 -in "$1.in"' in script
+    assert '${CRYSTALMATH_LAUNCHER:-} "$@" -in "$name.in" > "$name.out"' in script
+    assert 'program "$1" /opt/qe/pw.x -npool 2\n' in script
     assert prepared.argv == ("/bin/sh", "band_structure.sh")

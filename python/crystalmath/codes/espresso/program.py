@@ -32,11 +32,26 @@ def command(deck: str, options: EspressoOptions, request: JobRequest) -> tuple[s
     InvalidParams
         ``npool`` does not divide the processes.
     """
-    ntasks = request.ntasks
     if request.remote:
         program = options.executable or request.executable or PROGRAM
     else:
         program = _program(options.executable)
+    return with_launcher(program, deck, options, request)
+
+
+def with_launcher(
+    program: str, deck: str, options: EspressoOptions, request: JobRequest
+) -> tuple[str, ...]:
+    """A program with its pools, its deck and what starts its processes.
+
+    Raises
+    ------
+    InputRejected
+        mpirun is not there.
+    InvalidParams
+        ``npool`` does not divide the processes.
+    """
+    ntasks = request.ntasks
     pools = options.npool or 1
     if ntasks % pools:
         raise InvalidParams(

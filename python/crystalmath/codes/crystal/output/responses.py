@@ -7,10 +7,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from crystalmath.codes.crystal.output.run import Elastic, Equation, Mode
+from crystalmath.codes.vibrations import count_modes
 
-ACOUSTIC_CM1: Final = 5.0
-"""Of the modes nearer to zero than this, up to three are the acoustic ones."""
-N_ACOUSTIC: Final = 3
 _SIZE: Final = 6
 
 
@@ -27,11 +25,7 @@ def frequencies_document(modes: Sequence[Mode]) -> dict[str, Any]:
             | ({"raman": raman} if raman else {})
         )
     expanded = [mode.cm1 for mode in modes for _ in range(mode.first, mode.last + 1)]
-    near = sorted(expanded, key=abs)[:N_ACOUSTIC]
-    acoustic = sum(abs(value) < ACOUSTIC_CM1 for value in near)
-    negative = sum(value < 0 for value in expanded) - sum(
-        value < 0 for value in near if abs(value) < ACOUSTIC_CM1
-    )
+    acoustic, negative = count_modes(expanded)
     return {
         "modes": max(mode.last for mode in modes),
         "groups": groups,

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from crystalmath.codes.espresso.bands.decks import N_BANDS, SCF
+from crystalmath.codes.espresso.steps import steps
 from crystalmath.codes.scripts import filled
 
 NAME: Final = "band_structure.sh"
 SAYS: Final = f"{NAME}: "
 """How a line begins that the script writes to standard error."""
-STOPPED: Final = "stopped before the time limit"
 DECK: Final = ".deck"
 """Ending of a deck that waits for its number of bands."""
 
@@ -53,7 +53,6 @@ def render(plan: Plan) -> str:
         "share": "0.3" if plan.spins == 1 else "0.5",
         "least": "4" if plan.spins == 1 else "6",
         "mark": N_BANDS,
-        "says": SAYS.strip(),
-        "stopped": STOPPED,
+        "steps": steps(SAYS),
     }
     return filled(Path(__file__).parent / "band_structure.sh.in", values)

@@ -24,6 +24,9 @@ from crystalmath.codes.espresso.generate.points import Points, points
 from crystalmath.codes.espresso.generate.tasks import check_task, control, moving, significant
 from crystalmath.codes.espresso.namelist import render_value
 from crystalmath.codes.espresso.options import DeckOptions
+from crystalmath.codes.espresso.phonons import decks as phonons
+from crystalmath.codes.espresso.phonons.options import TASK as PH_TASK
+from crystalmath.codes.espresso.phonons.options import PhononDeckOptions, Response, is_asked
 from crystalmath.codes.espresso.upf.choice import Chosen, choose, doubts
 from crystalmath.codes.options import parse_options
 from crystalmath.errors import InvalidParams
@@ -85,13 +88,16 @@ def generate_inputs(
     Returns
     -------
     dict
-        The fields of ``contract.inputs.GenerateInputsResult``; the deck is the first of the files.
+        The fields of ``contract.inputs.GenerateInputsResult``; the deck is the first of the files,
+        for ``ph`` that of its SCF, and the deck of ph.x the second.
 
     Raises
     ------
     InputRejected, InvalidParams
         With a field below ``structure``, ``task``, ``options`` or ``context``.
     """
+    if is_asked(task):
+        return _with_response(structure, options, context, files)
     asked = parse_options(DeckOptions, options, at="options")
     given = structure_of(structure)
     made = decide(
@@ -102,6 +108,30 @@ def generate_inputs(
     listed = [InputFile(f"{made.prefix}.{made.task}.in", content=deck.text)]
     listed += [one.file for one in made.chosen]
     return {"files": [asdict(file) for file in listed], "report": _report(made, asked, given)}
+
+
+def _with_response(
+    structure: Mapping[str, Any],
+    options: Mapping[str, Any],
+    context: Mapping[str, str] | None,
+    files: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The deck of an SCF that is converged as ph.x needs it, and that of ph.x behind it."""
+    asked = parse_options(PhononDeckOptions, options, at="options")
+    of_scf = {key: value for key, value in options.items() if key not in Response.model_fields}
+    made = generate_inputs(structure, of_scf, phonons.SCF, context, files)
+    first, *others = made["files"]
+    scf = parse_deck(first["content"])
+    phonons.check(asked, scf, "options", "structure")
+    scf, notes = phonons.tightened(scf, asked.scf_conv_thr_ry)
+    name = first["path"].removesuffix(f".{phonons.SCF}.in")
+    text = phonons.ph_deck(asked, scf, "options")
+    response = asdict(InputFile(f"{name}.{phonons.PH}.in", content=text))
+    warnings = [*made["report"]["warnings"], *notes]
+    return {
+        "files": [{**first, "content": scf.text}, response, *others],
+        "report": {**made["report"], "task": PH_TASK, "warnings": warnings},
+    }
 
 
 def decide(

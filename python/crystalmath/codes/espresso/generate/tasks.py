@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from crystalmath.codes.espresso.generate.cell import NOTICED_A, Periodic
 from crystalmath.codes.espresso.options import RELAXING, DeckOptions
+from crystalmath.codes.espresso.phonons.options import TASK as PH
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.units import (
     KBAR_PER_GPA,
@@ -16,7 +17,7 @@ from crystalmath.units import (
 )
 
 GENERATED: Final = ("scf", "nscf", "bands", "relax", "vc-relax", "md")
-"""Tasks that decks are written for."""
+"""Tasks that one deck is written for; there are two for ph.x."""
 ENERGY_RY_PER_ATOM: Final = 1e-5
 """Change of the energy per atom at which a relaxation may end; forces and stress decide."""
 _OF_RELAXATIONS: Final = ("fmax_ev_per_a", "max_steps", "cell", "smax_gpa", "pressure_gpa")
@@ -45,7 +46,7 @@ def check_task(task: str, options: DeckOptions, cell: Periodic) -> None:
     if task not in GENERATED:
         raise InvalidParams(
             f"for the task {task[:60]!r} no deck is written",
-            hint=f"it is {', '.join(GENERATED)}; for others give a deck",
+            hint=f"it is {', '.join((*GENERATED, PH))}; for others give a deck",
             field="task",
         )
     if task not in RELAXING:
