@@ -12,15 +12,7 @@ from typing import Any
 
 from crystalmath.codes.espresso import foreign, proceed
 from crystalmath.codes.espresso import prepare as preparing
-from crystalmath.codes.espresso.bands import prepare as preparing_bands
-from crystalmath.codes.espresso.bands import verdict as bands
-from crystalmath.codes.espresso.bands.options import TASK, BandStructureOptions
 from crystalmath.codes.espresso.options import TASKS, EspressoOptions
-from crystalmath.codes.espresso.phonons import prepare as preparing_phonons
-from crystalmath.codes.espresso.phonons import verdict as phonons
-from crystalmath.codes.espresso.phonons.options import TASK as PH
-from crystalmath.codes.espresso.phonons.options import PhononOptions
-from crystalmath.codes.espresso.phonons.options import is_asked as is_response
 from crystalmath.codes.espresso.program import PROGRAM, find_program
 from crystalmath.codes.espresso.reading import (
     find_outputs,
@@ -30,6 +22,7 @@ from crystalmath.codes.espresso.reading import (
 )
 from crystalmath.codes.espresso.series import progress_of, series_of
 from crystalmath.codes.espresso.settings import settings_of
+from crystalmath.codes.espresso.several import TASKS_OF_SEVERAL, asked_for, found_in
 from crystalmath.codes.espresso.verdict import judge_run
 from crystalmath.codes.espresso.writer import WorkerDecks, run_here
 from crystalmath.codes.options import describe_program
@@ -56,7 +49,7 @@ class EspressoAdapter:
 
     name = "espresso"
     title = "plane-wave DFT with pw.x of Quantum ESPRESSO"
-    tasks: tuple[str, ...] = (*TASKS, TASK, PH)
+    tasks: tuple[str, ...] = (*TASKS, *TASKS_OF_SEVERAL)
 
     def __init__(self, writer: preparing.DeckWriter | None = None) -> None:
         self._writer = writer or WorkerDecks(run_here, 0.0)
@@ -65,8 +58,8 @@ class EspressoAdapter:
         """Return the schema of ``inputs`` and where pw.x is."""
         missing = f"{PROGRAM} is not in PATH"
         described = describe_program(EspressoOptions, TASKS, find_program(), missing)
-        described["parameters_by_task"][TASK] = BandStructureOptions.model_json_schema()
-        described["parameters_by_task"][PH] = PhononOptions.model_json_schema()
+        for task, several in TASKS_OF_SEVERAL.items():
+            described["parameters_by_task"][task] = several.options.model_json_schema()
         return described
 
     def prepare(self, request: JobRequest) -> Prepared:
@@ -77,42 +70,37 @@ class EspressoAdapter:
         InvalidParams, InputRejected
             With the field at fault.
         """
-        if preparing_bands.is_asked(request.task):
-            return preparing_bands.prepare(request, self._prepare)
-        if is_response(request.task):
-            return preparing_phonons.prepare(request, self._prepare)
+        several = asked_for(request.task)
+        if several is not None:
+            return several.prepare(request, self._prepare)
         return self._prepare(request)
 
     def _prepare(self, request: JobRequest) -> Prepared:
         return preparing.prepare(request, self._writer)
 
     def progress(self, directory: Path) -> Progress | None:
-        """Return the last SCF iteration and ionic step, or the step of a band structure."""
-        if bands.is_one(directory):
-            return bands.progress(directory)
-        if phonons.is_one(directory):
-            return phonons.progress(directory)
+        """Return the last SCF iteration and ionic step, or the step of several programs."""
+        several = found_in(directory)
+        if several is not None:
+            return several.progress(directory)
         outputs = find_outputs(directory)
         return progress_of(outputs[0]) if outputs else None
 
     def judge(self, directory: Path, end: EndReceipt | None) -> Verdict:
         """Judge by the exit code and the output; ``JOB DONE`` is no proof."""
-        if bands.is_one(directory):
-            return bands.judge(directory, end)
-        if phonons.is_one(directory):
-            return phonons.judge(directory, end)
+        several = found_in(directory)
+        if several is not None:
+            return several.judge(directory, end)
         outputs = find_outputs(directory)
         path = outputs[0] if outputs else directory / "stdout.log"
         return _judge(path, end).verdict
 
     def series(self, directory: Path) -> Mapping[str, Any]:
         """Return the SCF by iteration; energy, force, volume and cell by geometry."""
-        if phonons.is_one(directory):
-            written = phonons.outputs(directory)[:1]
-            of_scf = series_of(load_run(written[0])) if written else {}
-            return {**of_scf, **phonons.curves(directory)}
-        of_bands = bands.is_one(directory)
-        outputs = bands.outputs(directory)[:1] if of_bands else find_outputs(directory)
+        several = found_in(directory)
+        if several is not None:
+            return several.series(directory)
+        outputs = find_outputs(directory)
         return series_of(load_run(outputs[0])) if outputs else {}
 
     def recognise(self, path: Path) -> Finished | None:
@@ -132,10 +120,9 @@ class EspressoAdapter:
         InputRejected
             There is nothing to go on from.
         """
-        if bands.is_one(directory):
-            raise bands.no_continuation()
-        if phonons.is_one(directory):
-            raise phonons.no_continuation()
+        several = found_in(directory)
+        if several is not None:
+            raise several.no_continuation()
         return proceed.proceed(directory, request, reason)
 
 

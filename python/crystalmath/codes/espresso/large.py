@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from crystalmath.codes.espresso import foreign
 from crystalmath.codes.espresso.adapter import EspressoAdapter
-from crystalmath.codes.espresso.bands import verdict as bands
-from crystalmath.codes.espresso.phonons import verdict as phonons
 from crystalmath.codes.espresso.reading import find_outputs
+from crystalmath.codes.espresso.several import found_in
 from crystalmath.codes.large import LargeOutputs, answer
 from crystalmath.services.ports import RunWorker
 
@@ -30,9 +29,8 @@ def read(what: str, path: str, **given: Any) -> Any:
 
 
 def _of_job(directory: Path) -> Path | None:
-    if bands.is_one(directory):
-        return bands.heaviest(directory)
-    if phonons.is_one(directory):
-        return phonons.heaviest(directory)
+    several = found_in(directory)
+    if several is not None:
+        return several.heaviest(directory)
     outputs = find_outputs(directory)
     return outputs[0] if outputs else None

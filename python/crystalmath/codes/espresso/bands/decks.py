@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crystalmath.codes.espresso.deck import Deck
+from crystalmath.codes.espresso.steps import SCF
 from crystalmath.errors import InvalidParams
 
 N_BANDS: Final = "@n_bands@"
 """Stands in a deck until the SCF has told how many electrons there are."""
-SCF: Final = "scf"
 BANDS: Final = "bands"
 NSCF: Final = "nscf"
 STEPS: Final = (SCF, BANDS, NSCF)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from crystalmath.codes.espresso.bands.decks import BANDS, NSCF, SCF
+from crystalmath.codes.espresso.bands.decks import BANDS, NSCF
+from crystalmath.codes.espresso.steps import SCF
 from crystalmath.codes.outputs import open_regular
 from crystalmath.errors import OutputUnreadable
 from crystalmath.units import BOHR_ANGSTROM, HARTREE_EV

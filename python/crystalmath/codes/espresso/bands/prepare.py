@@ -5,24 +5,15 @@ No side effects. Used by ``adapter``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final
 
 from crystalmath.codes.espresso.bands import script
-from crystalmath.codes.espresso.bands.decks import SCF, decks_of
+from crystalmath.codes.espresso.bands.decks import decks_of
 from crystalmath.codes.espresso.bands.options import OWN, TASK, BandStructureOptions
-from crystalmath.codes.espresso.deck import parse_deck
+from crystalmath.codes.espresso.steps import SCF, refuse_clashes, scf_job
 from crystalmath.codes.options import parse_options
-from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import InputFile, JobRequest, Prepared
-
-_DECK_FLAG: Final = "-in"
-
-
-def is_asked(task: str | None) -> bool:
-    """Whether a task is a band structure."""
-    return task is not None and task.lower() == TASK
 
 
 def prepare(request: JobRequest, prepare_scf: Callable[[JobRequest], Prepared]) -> Prepared:
@@ -39,33 +30,28 @@ def prepare(request: JobRequest, prepare_scf: Callable[[JobRequest], Prepared]) 
         With the field at fault.
     """
     options = parse_options(BandStructureOptions, request.inputs)
-    inputs = {name: value for name, value in request.inputs.items() if name not in OWN}
-    scf = prepare_scf(replace(request, task=SCF, inputs=inputs))
-    flag, name = scf.argv[-2:]
-    assert flag == _DECK_FLAG
-    text = next(file.content for file in scf.files if file.path == name)
-    deck = parse_deck(text or "")
+    scf = scf_job(request, prepare_scf, OWN)
     at = "structure" if request.structure is not None else "files"
-    texts = decks_of(deck, options.k_path, options.mesh_factor, at)
+    texts = decks_of(scf.deck, options.k_path, options.mesh_factor, at)
     plan = script.Plan(
-        prefix=deck.prefix,
-        command=scf.argv[:-2],
+        prefix=scf.deck.prefix,
+        command=scf.command,
         steps=list(texts),
         n_bands=options.n_bands,
-        spins=2 if deck.count("system", "nspin") == 2 else 1,
+        spins=2 if scf.deck.count("system", "nspin") == 2 else 1,
     )
     decks = [
         InputFile(f"{step}.in" if step == SCF else step + script.DECK, content=text)
         for step, text in texts.items()
     ]
-    kept = [file for file in scf.files if file.path != name]
-    _refuse_clashes(kept, [*(one.path for one in decks), *_written(texts)])
+    taken = {script.NAME, *(one.path for one in decks), *_written(texts)}
+    refuse_clashes(scf.files, taken.__contains__)
     run = InputFile(script.NAME, content=script.render(plan), executable=True)
     return replace(
-        scf,
+        scf.prepared,
         task=TASK,
         argv=("/bin/sh", script.NAME),
-        files=(*decks, run, *kept),
+        files=(*decks, run, *scf.files),
         output=f"{SCF}.out",
         starts_processes=True,
     )
@@ -74,13 +60,3 @@ def prepare(request: JobRequest, prepare_scf: Callable[[JobRequest], Prepared]) 
 def _written(steps: Iterable[str]) -> list[str]:
     """What the script writes."""
     return [f"{step}{ending}" for step in steps for ending in (".in", ".out", ".xml")]
-
-
-def _refuse_clashes(files: Sequence[InputFile], taken: Sequence[str]) -> None:
-    for index, file in enumerate(files):
-        if file.path in (*taken, script.NAME):
-            raise InvalidParams(
-                f"{file.path} is written by the job itself",
-                hint="give the file another name",
-                field=f"files.{index}.path",
-            )

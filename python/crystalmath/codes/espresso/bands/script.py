@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from crystalmath.codes.espresso.bands.decks import N_BANDS, SCF
-from crystalmath.codes.espresso.steps import steps
+from crystalmath.codes.espresso.bands.decks import N_BANDS
+from crystalmath.codes.espresso.steps import SCF, steps
 from crystalmath.codes.scripts import filled
 
 NAME: Final = "band_structure.sh"

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from crystalmath.codes.espresso.bands import script
-from crystalmath.codes.espresso.bands.decks import BANDS, SCF, STEPS
+from crystalmath.codes.espresso.bands.decks import BANDS, STEPS
 from crystalmath.codes.espresso.bands.options import TASK
 from crystalmath.codes.espresso.reading import load_crash, load_run
 from crystalmath.codes.espresso.run import Run
 from crystalmath.codes.espresso.series import progress_of
+from crystalmath.codes.espresso.steps import SCF
+from crystalmath.codes.espresso.stepwise import AGAIN, series_of_scf, went_on, written
 from crystalmath.codes.espresso.verdict import judge_run
 from crystalmath.errors import InputRejected
 from crystalmath.services.ports import EndReceipt, Progress, Verdict
-
-_AGAIN = "`jobs.rerun` computes it again, from the SCF on"
 
 
 def is_one(directory: Path) -> bool:
@@ -31,17 +31,22 @@ def is_one(directory: Path) -> bool:
 
 def outputs(directory: Path) -> list[Path]:
     """What its steps have written, in their order."""
-    return [path for step in STEPS if (path := directory / f"{step}.out").is_file()]
+    return written(directory, STEPS)
 
 
 def progress(directory: Path) -> Progress | None:
     """Which step runs, and how far it is: ``bands: k point 12 of 58``."""
-    written = outputs(directory)
-    if not written:
+    begun = outputs(directory)
+    if not begun:
         return None
-    found = progress_of(written[-1])
-    step = written[-1].stem
+    found = progress_of(begun[-1])
+    step = begun[-1].stem
     return Progress(step if found is None else f"{step}: {found.text}")
+
+
+def series(directory: Path) -> dict[str, Any]:
+    """The SCF by iteration."""
+    return series_of_scf(directory)
 
 
 def heaviest(directory: Path) -> Path | None:
@@ -85,7 +90,7 @@ def judge(directory: Path, end: EndReceipt | None) -> Verdict:
             run,
             task=step,
             directory=directory,
-            end=end if last or end is None else replace(end, rc=0, signal=None, cause="exit"),
+            end=end if last else went_on(end),
             crash=None if run.job_done else load_crash(directory),
         )
         if not verdict.completed:
@@ -93,7 +98,7 @@ def judge(directory: Path, end: EndReceipt | None) -> Verdict:
     unfinished = _unfinished(directory, planned, begun)
     whole = _with_results(verdicts[SCF], verdicts[SCF].results, runs, verdicts)
     if unfinished is not None:
-        failed = replace(whole, completed=False, reason="crashed", message=unfinished, hint=_AGAIN)
+        failed = replace(whole, completed=False, reason="crashed", message=unfinished, hint=AGAIN)
         return replace(failed, results=_bare(whole.results))
     return whole
 
@@ -106,7 +111,7 @@ def _failed(step: str, verdict: Verdict, scf: Verdict) -> Verdict:
     """What a user is told of a step: which it was, and what can be done about the whole."""
     hint = verdict.hint
     if step != SCF or verdict.reason == "walltime":
-        hint = _AGAIN
+        hint = AGAIN
         if verdict.reason == "walltime":
             hint += "; give it more time: `resources.walltime_s`"
     results = {**scf.results, "task": TASK}

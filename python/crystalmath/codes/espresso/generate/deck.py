@@ -27,6 +27,7 @@ from crystalmath.codes.espresso.options import DeckOptions
 from crystalmath.codes.espresso.phonons import decks as phonons
 from crystalmath.codes.espresso.phonons.options import TASK as PH_TASK
 from crystalmath.codes.espresso.phonons.options import PhononDeckOptions, Response, is_asked
+from crystalmath.codes.espresso.steps import SCF
 from crystalmath.codes.espresso.upf.choice import Chosen, choose, doubts
 from crystalmath.codes.options import parse_options
 from crystalmath.errors import InvalidParams
@@ -119,12 +120,12 @@ def _with_response(
     """The deck of an SCF that is converged as ph.x needs it, and that of ph.x behind it."""
     asked = parse_options(PhononDeckOptions, options, at="options")
     of_scf = {key: value for key, value in options.items() if key not in Response.model_fields}
-    made = generate_inputs(structure, of_scf, phonons.SCF, context, files)
+    made = generate_inputs(structure, of_scf, SCF, context, files)
     first, *others = made["files"]
     scf = parse_deck(first["content"])
     phonons.check(asked, scf, "options", "structure")
     scf, notes = phonons.tightened(scf, asked.scf_conv_thr_ry)
-    name = first["path"].removesuffix(f".{phonons.SCF}.in")
+    name = first["path"].removesuffix(f".{SCF}.in")
     text = phonons.ph_deck(asked, scf, "options")
     response = asdict(InputFile(f"{name}.{phonons.PH}.in", content=text))
     warnings = [*made["report"]["warnings"], *notes]

@@ -9,10 +9,10 @@ from crystalmath.codes.espresso import saved
 from crystalmath.codes.espresso.deck import Deck
 from crystalmath.codes.espresso.namelist import render_value
 from crystalmath.codes.espresso.phonons.options import Response
+from crystalmath.codes.espresso.steps import SCF
 from crystalmath.codes.lattice import reciprocal
 from crystalmath.errors import InvalidParams
 
-SCF: Final = "scf"
 PH: Final = "ph"
 MATRICES: Final = "dynmat"
 """How the files of the dynamical matrices begin."""

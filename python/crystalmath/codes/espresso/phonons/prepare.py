@@ -13,10 +13,10 @@ from typing import Final
 
 from crystalmath.codes import mpi
 from crystalmath.codes.espresso import program
-from crystalmath.codes.espresso.deck import parse_deck
 from crystalmath.codes.espresso.phonons import script
-from crystalmath.codes.espresso.phonons.decks import MATRICES, PH, SCF, check, ph_deck, tightened
+from crystalmath.codes.espresso.phonons.decks import MATRICES, PH, check, ph_deck, tightened
 from crystalmath.codes.espresso.phonons.options import OWN, TASK, PhononOptions
+from crystalmath.codes.espresso.steps import SCF, refuse_clashes, scf_job
 from crystalmath.codes.options import parse_options
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import InputFile, JobRequest, Prepared
@@ -39,37 +39,26 @@ def prepare(request: JobRequest, prepare_scf: Callable[[JobRequest], Prepared]) 
     """
     options = parse_options(PhononOptions, request.inputs)
     _refuse_other_decks(request)
-    inputs = {name: value for name, value in request.inputs.items() if name not in OWN}
-    scf = prepare_scf(replace(request, task=SCF, inputs=inputs))
-    name = scf.argv[-1]
-    text = next(file.content for file in scf.files if file.path == name)
-    deck = parse_deck(text or "")
-    check(options, deck, "inputs", "structure" if request.structure is not None else "files")
-    deck, notes = tightened(deck, options.scf_conv_thr_ry)
-    kept = [file for file in scf.files if file.path != name]
-    for index, file in enumerate(kept):
-        taken = [script.NAME, *(f"{step}{end}" for step in (SCF, PH) for end in (".in", ".out"))]
-        if file.path in taken or file.path.startswith(MATRICES):
-            raise InvalidParams(
-                f"{file.path} is written by the job itself",
-                hint="give the file another name",
-                field=f"files.{index}.path",
-            )
+    scf = scf_job(request, prepare_scf, OWN)
+    check(options, scf.deck, "inputs", "structure" if request.structure is not None else "files")
+    deck, notes = tightened(scf.deck, options.scf_conv_thr_ry)
+    taken = {script.NAME, *(f"{step}{end}" for step in (SCF, PH) for end in (".in", ".out"))}
+    refuse_clashes(scf.files, lambda path: path in taken or path.startswith(MATRICES))
     ph = program.with_launcher(_program(options, request), f"{PH}.in", options, request)
-    run = script.render(deck.prefix, scf.argv[:-2], ph[:-2])
+    run = script.render(deck.prefix, scf.command, ph[:-2])
     return replace(
-        scf,
+        scf.prepared,
         task=TASK,
         argv=("/bin/sh", script.NAME),
         files=(
             InputFile(f"{SCF}.in", content=deck.text),
             InputFile(f"{PH}.in", content=ph_deck(options, deck, "inputs")),
             InputFile(script.NAME, content=run, executable=True),
-            *kept,
+            *scf.files,
         ),
         output=f"{SCF}.out",
         starts_processes=True,
-        warnings=(*scf.warnings, *notes),
+        warnings=(*scf.prepared.warnings, *notes),
     )
 
 

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.espresso import failures
 from crystalmath.codes.espresso.phonons import script
-from crystalmath.codes.espresso.phonons.decks import PH, SCF
+from crystalmath.codes.espresso.phonons.decks import PH
 from crystalmath.codes.espresso.phonons.options import TASK
 from crystalmath.codes.espresso.phonons.output import PhRun, parse
 from crystalmath.codes.espresso.phonons.results import add, doubts
 from crystalmath.codes.espresso.reading import WHOLE_BYTES, load_crash, load_run
 from crystalmath.codes.espresso.run import Run
 from crystalmath.codes.espresso.series import progress_of
+from crystalmath.codes.espresso.steps import SCF
+from crystalmath.codes.espresso.stepwise import AGAIN, series_of_scf, went_on, written
 from crystalmath.codes.espresso.verdict import judge_run
 from crystalmath.codes.outputs import read_head
 from crystalmath.codes.plots import counted, plot
 from crystalmath.errors import InputRejected
 from crystalmath.services.ports import EndReceipt, Progress, Verdict
-
-_AGAIN: Final = "`jobs.rerun` computes it again, from the SCF on"
 
 
 def is_one(directory: Path) -> bool:
@@ -36,7 +36,7 @@ def is_one(directory: Path) -> bool:
 
 def outputs(directory: Path) -> list[Path]:
     """What its steps have written, in their order."""
-    return [path for step in (SCF, PH) if (path := directory / f"{step}.out").is_file()]
+    return written(directory, (SCF, PH))
 
 
 def heaviest(directory: Path) -> Path | None:
@@ -52,13 +52,13 @@ def load(path: Path) -> PhRun:
 
 def progress(directory: Path) -> Progress | None:
     """Which step runs, and how far: ``ph: representation 2 of 4, iteration 5``."""
-    written = outputs(directory)
-    if not written:
+    begun = outputs(directory)
+    if not begun:
         return None
-    if written[-1].stem == SCF:
-        found = progress_of(written[-1])
+    if begun[-1].stem == SCF:
+        found = progress_of(begun[-1])
         return Progress(SCF if found is None else f"{SCF}: {found.text}")
-    ph = load(written[-1])
+    ph = load(begun[-1])
     if not ph.points:
         return Progress(PH)
     point = ph.points[-1]
@@ -68,8 +68,12 @@ def progress(directory: Path) -> Progress | None:
     return Progress(f"{words}, iteration {point.iteration}" if point.iteration else words)
 
 
-def curves(directory: Path) -> dict[str, Any]:
-    """The frequencies by mode, where there is one wave vector."""
+def series(directory: Path) -> dict[str, Any]:
+    """The SCF by iteration, and the frequencies by mode, where there is one wave vector."""
+    return {**series_of_scf(directory), **_curves(directory)}
+
+
+def _curves(directory: Path) -> dict[str, Any]:
     ph = load(directory / f"{PH}.out")
     if len(ph.points) != 1 or not ph.points[0].is_complete:
         return {}
@@ -99,15 +103,15 @@ def judge(directory: Path, end: EndReceipt | None) -> Verdict:
         run,
         task=SCF,
         directory=directory,
-        end=end if not begun or end is None else replace(end, rc=0, signal=None, cause="exit"),
+        end=went_on(end) if begun else end,
         crash=None if run.job_done else load_crash(directory),
     )
     scf = replace(scf, results={**scf.results, "task": TASK})
     if not scf.completed:
-        hint = _AGAIN if scf.reason == "walltime" else scf.hint
+        hint = AGAIN if scf.reason == "walltime" else scf.hint
         return replace(scf, message=f"step {SCF}: {scf.message}", hint=hint)
     if not begun:
-        return _failed(scf, "crashed", "it ended before ph.x began", _AGAIN)
+        return _failed(scf, "crashed", "it ended before ph.x began", AGAIN)
     ph = load(directory / f"{PH}.out")
     failed = _judge(scf, ph, directory, end)
     if failed is not None:
@@ -135,11 +139,11 @@ def _judge(scf: Verdict, ph: PhRun, directory: Path, end: EndReceipt | None) -> 
     if found is not None:
         return found
     if ph.stopped_by_time:
-        return _failed(scf, "walltime", "ph.x stopped by itself at its time limit", _AGAIN)
+        return _failed(scf, "walltime", "ph.x stopped by itself at its time limit", AGAIN)
     if by_end is not None:
         return _failed(scf, by_end.reason or "crashed", by_end.message or "", by_end.hint)
     if not ph.job_done or len(ph.points) != 1 or not ph.points[0].is_complete:
-        return _failed(scf, "crashed", "the output stops before its end", _AGAIN)
+        return _failed(scf, "crashed", "the output stops before its end", AGAIN)
     return None
 
 
@@ -148,11 +152,11 @@ def _not_converged(scf: Verdict, ph: PhRun) -> Verdict | None:
     if point is not None:
         message = f"representation {point.failed} of the response did not converge in "
         message += f"{point.iteration} iterations"
-        return _failed(scf, "not_converged", message, "a metal needs more k points; " + _AGAIN)
+        return _failed(scf, "not_converged", message, "a metal needs more k points; " + AGAIN)
     asked = any(one.field_asked for one in ph.points) and not ph.stopped_by_time
     if asked and ph.job_done and not (ph.dielectric and ph.born):
         message = "the response to an electric field did not converge"
-        return _failed(scf, "not_converged", message, "more k points; " + _AGAIN)
+        return _failed(scf, "not_converged", message, "more k points; " + AGAIN)
     return None
 
 
