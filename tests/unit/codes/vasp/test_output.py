@@ -204,6 +204,29 @@ def test_a_calculation_by_hand_is_taken_in_without_its_potentials(tmp_path: Path
     assert in_worker["verdict"]["energy_ev"] == -12.03
 
 
+@pytest.mark.parametrize(
+    ("family", "functional"), [("PAW_PBE", "PBE"), ("PAW_GGA", "PW91"), ("PAW", "LDA")]
+)
+def test_a_rerun_takes_potentials_of_the_same_functional(
+    tmp_path: Path, family: str, functional: str
+) -> None:
+    for name, text in {"INCAR": INCAR, "POSCAR": POSCAR}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "vasprun.xml").write_text(vasprun().replace("PAW_PBE", family))
+    found = _ADAPTER.recognise(tmp_path)
+    assert found is not None
+    assert found.inputs["potcar_functional"] == functional
+    told = any("from which release its potentials are" in one for one in found.warnings)
+    assert told == (functional == "PBE")
+
+
+def test_potentials_of_several_functionals_are_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "vasprun.xml").write_text(vasprun().replace("PAW_PBE", "PAW_GGA", 1))
+    found = _ADAPTER.recognise(tmp_path)
+    assert found is not None
+    assert found.inputs == {}
+
+
 def test_progress_and_curves(tmp_path: Path) -> None:
     (tmp_path / "OSZICAR").write_text(
         "DAV:   1    -0.1E+02   -0.1E+02\n   1 F= -.12030000E+02 E0= -.12E+02\n"

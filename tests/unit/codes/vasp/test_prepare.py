@@ -222,6 +222,8 @@ def test_what_would_be_ignored_is_refused(request_: JobRequest) -> None:
         (with_inputs(request_, colour=1), "colour"),
         (with_inputs(request_, incar={"encut": 1}), "upper case"),
         (with_file(request_, "vasp.sh", "x"), "written by CrystalMath"),
+        (with_file(request_, "POTCAR.one", "x"), "written by CrystalMath"),
+        (with_file(request_, "potcar/1-Mg", "x"), "written by CrystalMath"),
     ):
         with pytest.raises(InvalidParams, match=message):
             _ADAPTER.prepare(request)
