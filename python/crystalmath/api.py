@@ -25,6 +25,7 @@ from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.espresso.writer import GENERATE as GENERATE_ESPRESSO
 from crystalmath.codes.espresso.writer import WorkerDecks as EspressoDecks
 from crystalmath.codes.forces.adapter import ForcesAdapter
+from crystalmath.codes.forces.ahead import EnginesAhead
 from crystalmath.codes.vasp import large as vasp_large
 from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.rpc import Method, describe
@@ -40,6 +41,7 @@ from crystalmath.isolation.process import Processes
 from crystalmath.isolation.provider import Environments, WorkerKit
 from crystalmath.materials.registry import build_providers
 from crystalmath.runners.host.runner import HostRunner
+from crystalmath.runners.local.ends import Ends
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.runners.shells.clusters import ClusterShells
 from crystalmath.runners.slurm.by_hand import batch_words
@@ -181,10 +183,19 @@ class CrystalController:
                 watched_logs=lambda: server.hub.watched("log:"),
             )
         )
+        fingerprints = Fingerprints(self._places.fingerprints)
+        self._pool = Pool(
+            Processes(self._places),
+            settings.forces_limits,
+            door_path(settings.socket_path),
+            driver=_driver(),
+            recall=fingerprints.learnt,
+        )
+        self._ends = Ends(lambda: self._pump.wake())  # noqa: PLW0108 - it is made below
         steps = Steps(
             store=self._store,
             codes=codes,
-            runner=LocalRunner(),
+            runner=EnginesAhead(LocalRunner(watch=self._ends.watch), provider, self._pool.expect),
             directories=self._directories,
             clock=time.time,
             version=__version__,
@@ -285,14 +296,6 @@ class CrystalController:
                 submitted=self._wake,
             )
         )
-        fingerprints = Fingerprints(self._places.fingerprints)
-        self._pool = Pool(
-            Processes(self._places),
-            settings.forces_limits,
-            door_path(settings.socket_path),
-            driver=_driver(),
-            recall=fingerprints.learnt,
-        )
         self.forces = ForcesService(
             ForcesParts(
                 provider=provider,
@@ -332,6 +335,7 @@ class CrystalController:
         self.forces.close()
         self._pool.close()
         self._pump.stop()
+        self._ends.close()
         self._lanes.stop()
         self._runners.close()
         self._shells.close()

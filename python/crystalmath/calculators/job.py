@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
+from threading import Thread
 from typing import Any, Final
 
 from crystalmath.calculators.lasting import GRACE_S, LastingSource
@@ -41,8 +43,12 @@ def make_engine(task: Task, say: Callable[[str], None]) -> tuple[Any, dict[str, 
         grace_s=float(os.environ.get(GRACE, "") or GRACE_S),
         threads=int(os.environ.get("OMP_NUM_THREADS", "") or 1),
     )
+    frames = Thread(target=import_module, args=("ase.io",), name="frames")
+    frames.start()  # what writes them is slow to import, and the engine slower to answer
     calc = LeanCalculator(source, allow_toy_elements=task.options.allow_toy_elements)
     found = calc.identity
+    if task.name != "single_point":
+        frames.join()  # what moves atoms imports other parts of ase
     for part, identity in zip(task.parts, found, strict=True):
         if identity["model_key"] != part.model_key:
             raise InputRejected(

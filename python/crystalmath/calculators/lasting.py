@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from crystalmath.calculators.daemon import DaemonGone, DaemonSource, WorkerStopped
-from crystalmath.calculators.own import direct_source
 from crystalmath.calculators.request import Request
 from crystalmath.client import Busy, Disconnected, Down, StartFailed
 from crystalmath.errors import CrystalMathError, Overloaded, ShuttingDown
@@ -101,6 +100,9 @@ class LastingSource:
                 time.sleep(_ROOM_RETRY_S)
 
     def _go_on_alone(self) -> None:
+        # Only here: what finds environments is slow to import, and almost no job needs it.
+        from crystalmath.calculators.own import direct_source
+
         self._own = True
         self._source = direct_source(
             self._requests, self.parameters, threads=self._threads, on_phase=lambda _text: None

@@ -260,6 +260,12 @@ class ForcePool(Protocol):
         WorkerDied, WorkerTimeout, OutOfMemory, InputRejected, Overloaded, ShuttingDown
         """
 
+    def expect(self, wanted: Wanted) -> None:
+        """Start a worker that will be wanted soon, if there is none; never waits.
+
+        What goes wrong is told to whoever comes for it.
+        """
+
     def evaluate(
         self,
         wanted: Wanted,

@@ -180,6 +180,30 @@ def test_a_hanging_call_ends_with_its_worker(
     assert pool.workers()[0].crash is not None
 
 
+def test_a_worker_that_is_expected_is_the_one_that_is_used(make: MakePool) -> None:
+    pool = make()
+    wanted = fake_engine()
+    for _ in range(2):
+        pool.expect(wanted)
+    (coming,) = pool.workers()
+    assert evaluate(pool, wanted).worker == coming.id
+    assert len(pool.workers()) == 1
+
+
+def test_what_is_wrong_with_an_expected_worker_is_told_to_whoever_needs_it(make: MakePool) -> None:
+    pool = make(PoolLimits(look_s=0.05, crashes=1))
+    broken = fake_engine(load="raise")
+    pool.expect(broken)
+    assert until(lambda: pool.totals().paused)
+    pool.expect(broken)  # paused after its crash: nothing is raised, nothing is started
+    assert not [row for row in pool.workers() if row.state != "crashed"]
+    with pytest.raises(WorkerDied, match="not started again"):
+        evaluate(pool, broken)
+    pool.close()
+    pool.expect(fake_engine())
+    assert len(pool.workers()) == 1
+
+
 def test_a_hanging_load_ends_at_its_deadline(make: MakePool) -> None:
     pool = make(PoolLimits(look_s=0.05, load_s=0.3))
     with pytest.raises(WorkerTimeout, match=r"not loaded within 0\.3"):

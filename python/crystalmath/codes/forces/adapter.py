@@ -33,7 +33,7 @@ from crystalmath.services.ports import (
 from crystalmath.services.ports_forces import EnvironmentProvider
 
 _BY_ITSELF: Final = "crystalmath.codes.forces.job"
-_WITH_DAEMON: Final = "crystalmath.calculators.job"
+WITH_DAEMON: Final = "crystalmath.calculators.job"
 """The same program, with engines that the daemon runs."""
 
 _MORE_TIME: Final = (
@@ -113,7 +113,7 @@ class ForcesAdapter:
             engine_options=choice.options,
         )
         threads = str(request.cpus_per_task)
-        program = _WITH_DAEMON if choice.parts else _BY_ITSELF
+        program = WITH_DAEMON if choice.parts else _BY_ITSELF
         return Prepared(
             task=task,
             # -P: a file in the job directory must not be imported in place of a library.

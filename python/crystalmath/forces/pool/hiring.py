@@ -79,6 +79,17 @@ class Hiring:
                 return mine
             self._roster.changed.wait(max(0.001, call.remaining_s()))
 
+    def begin(self, wanted: Wanted) -> None:
+        """Start the worker if there is none; called under the lock, and does not wait.
+
+        Raises
+        ------
+        WorkerDied, Overloaded, InvalidParams
+        """
+        key = key_of(wanted)
+        if not self.closed and self._roster.current(key) is None:
+            self._launch(wanted, key, None)
+
     def notify(self) -> None:
         """Let those who wait look again."""
         with self._roster.changed:

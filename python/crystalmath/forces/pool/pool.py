@@ -9,6 +9,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 from crystalmath.errors import (
@@ -102,6 +103,11 @@ class Pool:
                 abi=wire.ABI,
                 capabilities=member.capabilities or {},
             )
+
+    def expect(self, wanted: Wanted) -> None:
+        """See ``ForcePool.expect``."""
+        with self._roster.changed, suppress(CrystalMathError):
+            self._hiring.begin(wanted)
 
     def evaluate(
         self,

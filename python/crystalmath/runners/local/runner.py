@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,8 @@ class LocalRunner:
         What every program's environment begins with; default: this process's own, so that PATH,
         HOME and the settings of modules are there. It reaches the program through the supervisor
         and is not written to disk; ``Launch.env`` is, and goes on top.
+    watch
+        Told of each supervisor that is seen alive: its pid and its start in ticks since boot.
     """
 
     name = "local"
@@ -75,8 +77,10 @@ class LocalRunner:
         self,
         durations: Durations | None = None,
         environment: Mapping[str, str] | None = None,
+        watch: Callable[[int, int], None] | None = None,
     ) -> None:
         self._durations = durations if durations is not None else Durations()
+        self._watch = watch
         base = os.environ if environment is None else environment
         # A daemon that was started from within a job must not pass that job's key on.
         self._environment = {k: v for k, v in base.items() if k not in procfs.JOB_VARIABLES}
@@ -112,6 +116,8 @@ class LocalRunner:
             raise Conflict(f"attempt {max(claimed)} still runs in {launch.directory.name}")
         self._write_document(launch)
         self._start_supervisor(launch)
+        if self._watch is not None:
+            self.observe(launch.directory, launch.key)
 
     def observe(self, directory: Path, key: str) -> Observation:
         """Look at the newest attempt; no side effects.
@@ -128,7 +134,10 @@ class LocalRunner:
         launched, claimed = receipts.attempts(directory)
         if not claimed or max(launched, default=0) > max(claimed):
             return Observation("unclaimed" if procfs.gone(key) else "running")
-        return _look(directory, max(claimed), key)
+        seen = _look(directory, max(claimed), key)
+        if self._watch is not None and seen.phase in _ALIVE and seen.handle is not None:
+            self._watch(seen.handle.pid, seen.handle.pid_start)
+        return seen
 
     def cancel(self, directory: Path, key: str) -> None:
         """Ask the newest attempt to end; returns at once, and may be repeated.

@@ -57,7 +57,7 @@ def _compared(
     file.write_text(json.dumps(document), encoding="utf-8")
     place.stop()
     place.start()
-    warm, cold = [], []
+    warm, cold, bare = [], [], []
     for number in range(rounds):
         alone = _one_process(environment, file)
         alone_us = ledger.add(ALONE, [(alone["load_s"] + alone["compute_s"]) * US_PER_S])
@@ -72,6 +72,7 @@ def _compared(
         place.start()
         cold.append(ledger.add(COLD, times[:1], alone_us) / alone_us)
         warm.append(ledger.add(WARM, times[1:], alone_us) / alone_us)
+        bare.append(times[1] / (alone["compute_s"] * US_PER_S))
         print(f"workflows: phonons, round {number + 1}: one process {alone_us / US_PER_S:.1f} s "
               f"({alone['load_s']:.1f} s of it loading), workflow {times[0] / US_PER_S:.1f} s, "
               f"again {times[1] / US_PER_S:.1f} s", flush=True)  # fmt: skip
@@ -79,6 +80,7 @@ def _compared(
     return [
         Target("phonons of Si64, SevenNet: workflow over one process", 1.0, sorted(warm)[middle]),
         Target("the same, engine not loaded before", None, sorted(cold)[middle]),
+        Target("the same, over one process without its loading", None, sorted(bare)[middle]),
     ]
 
 
