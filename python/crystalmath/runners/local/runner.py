@@ -120,7 +120,7 @@ class LocalRunner:
             self.observe(launch.directory, launch.key)
 
     def observe(self, directory: Path, key: str) -> Observation:
-        """Look at the newest attempt; no side effects.
+        """Look at the newest attempt; changes nothing of it.
 
         A few small reads while the supervisor lives; only without it and without a receipt are
         all processes looked through. A program may have removed what the directory knew of it:
