@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from crystalmath.domain.material_query import MATERIALS_PROJECT, Query, query_of
+from crystalmath.domain.moments import starting_moments
 from crystalmath.errors import MaterialsError, NotFound
 from crystalmath.materials import http
 from crystalmath.materials.entries import Raw, disorder, entry_of, fitting, told
@@ -213,7 +214,7 @@ def _structure(
 ) -> Structure:
     import numpy as np
 
-    from crystalmath.structures.structure import Structure
+    from crystalmath.structures.structure import SiteData, Structure
 
     lattice = np.array(given["lattice"]["matrix"], dtype=float)
     fractions = np.array([site["abc"] for site in given["sites"]], dtype=float)
@@ -222,6 +223,11 @@ def _structure(
         pbc=(True, True, True),
         symbols=[next(iter(parts)) for parts in sites],
         positions=fractions @ lattice,
+        sites=SiteData(
+            moments=starting_moments(
+                [(site.get("properties") or {}).get("magmom") for site in given["sites"]]
+            )
+        ),
         reader="materials project",
         source={"material": f"{NAME}:{key}", "from": "Materials Project"},
     )

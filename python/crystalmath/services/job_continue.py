@@ -16,6 +16,7 @@ from crystalmath.domain.states import TERMINAL
 from crystalmath.errors import IllegalTransition
 from crystalmath.services.differences import differences
 from crystalmath.services.job_directory import JobDirectories
+from crystalmath.services.job_moments import kept_moments
 from crystalmath.services.job_rerun import changed_inputs, changes_of
 from crystalmath.services.ports import (
     CodeAdapter,
@@ -41,6 +42,8 @@ class Onward:
         What it does differently.
     before
         What the first job was made of.
+    provenance
+        What is known of the first job and stays true.
     directory
         Where the first job ran.
     """
@@ -51,6 +54,7 @@ class Onward:
     fix: str
     before: Prepared
     directory: Path
+    provenance: Mapping[str, object]
 
 
 def onward(
@@ -103,6 +107,7 @@ def onward(
         fix=found.fix,
         before=decode_prepared(documents.prepared),
         directory=directory,
+        provenance=kept_moments(documents.provenance),
     )
 
 

@@ -316,6 +316,7 @@ class JobsService:
             now=self._clock(),
             rerun_of=params.id,
             why=f"continues job {params.id}: {onward.fix}",
+            provenance=onward.provenance,
         )
         job, created = self._accept(new)
         return ContinueResult(job=job, fix=onward.fix, changes=changes, repeated=not created)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from crystalmath.domain.moments import starting_moments
+
 RunWorker = Callable[[str, Mapping[str, Any], float], Any]
 """Runs an allow-listed ``module:function`` in a warm worker process: name, arguments, seconds.
 
@@ -56,6 +58,9 @@ class StructureData:
         Reduced formula in Hill order.
     source
         Where it came from, for provenance: reader, version, path or format, sha256 of the text.
+    sites
+        What else is known of the atoms: name of a field of ``structures.structure.SiteData`` →
+        one value per atom.
     """
 
     lattice: tuple[tuple[float, float, float], ...] | None
@@ -65,11 +70,17 @@ class StructureData:
     formula: str
     source: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    sites: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def is_crystal(self) -> bool:
         """Whether it repeats in three directions."""
         return self.lattice is not None and all(self.pbc)
+
+    @property
+    def moments(self) -> tuple[float, ...] | None:
+        """Magnetic moments in μB to start from; None where there are none."""
+        return starting_moments(self.sites.get("moments"))
 
 
 class StructureReader(Protocol):

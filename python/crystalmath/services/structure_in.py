@@ -12,6 +12,7 @@ from typing import Any
 from crystalmath.contract.jobs import StructureIn
 from crystalmath.domain.material_query import LOCAL
 from crystalmath.errors import InvalidParams, NotFound
+from crystalmath.services.job_moments import had_spin
 from crystalmath.services.ports import StructureData, StructureReader
 from crystalmath.services.ports_materials import MaterialStore
 from crystalmath.services.ports_store import Store
@@ -96,7 +97,11 @@ class StructureInputs:
                 hint="name a completed job that works on a structure",
             )
         source = {"job": str(job_id), "kind": "final structure of a job"}
-        return {"formula": results.get("formula", ""), **final, "source": source}
+        document = {"formula": results.get("formula", ""), **final, "source": source}
+        if had_spin(results) and not document.get("sites"):
+            said = f"job {job_id} had spin, and the moments of its atoms are not known: give them"
+            document["warnings"] = [*document.get("warnings", ()), said]
+        return document
 
 
 def decode_structure(document: Mapping[str, Any]) -> StructureData:
@@ -110,4 +115,5 @@ def decode_structure(document: Mapping[str, Any]) -> StructureData:
         formula=document["formula"],
         source=dict(document.get("source", {})),
         warnings=tuple(document.get("warnings", ())),
+        sites={name: tuple(values) for name, values in (document.get("sites") or {}).items()},
     )

@@ -24,6 +24,7 @@ from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services import cluster_desk
 from crystalmath.services.cluster_desk import ClusterDesk
 from crystalmath.services.cluster_key import job_key
+from crystalmath.services.job_moments import started_with
 from crystalmath.services.ports import (
     CodeAdapter,
     InputFile,
@@ -227,6 +228,7 @@ def new_job(
                 "structure": dict(checked.structure.source) if checked.structure else {},
                 "environment": {str(k): v for k, v in params.context.items()},
                 "argv": list(prepared.argv),
+                **started_with(checked.structure),
                 **(provenance or {}),
             },
         ),

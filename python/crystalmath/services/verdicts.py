@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from crystalmath.domain.states import JobState
+from crystalmath.services.job_moments import with_moments
 from crystalmath.services.ports import EndReceipt, Verdict
 from crystalmath.services.ports_store import Documents, Move, Row
 from crystalmath.services.ports_tasks import Used
@@ -57,7 +58,7 @@ def judged(
         evidence={"converged": verdict.converged, "reason": verdict.reason},
         changes={**CALM, **changes_of(verdict, row)},
         documents={
-            "results_json": dict(verdict.results),
+            "results_json": with_moments(row["code"], verdict.results, documents.provenance),
             "warnings_json": list(warnings),
             "provenance_json": {
                 **documents.provenance,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crystalmath.domain.moments import moments_of_elements, starting_moments
 from crystalmath.structures.formula import reduced_formula
 
 Floats = npt.NDArray[np.float64]
@@ -113,6 +114,16 @@ class Structure:
     def fractions(self) -> Floats:
         """Fractional coordinates, not wrapped into the cell, shape (n_atoms, 3)."""
         return np.asarray(np.linalg.solve(self.cell.T, self.positions.T).T, dtype=np.float64)
+
+    @property
+    def moments(self) -> tuple[float, ...] | None:
+        """Magnetic moments in μB to start from; None where there are none."""
+        return starting_moments(self.sites.moments)
+
+    @property
+    def has_uneven_moments(self) -> bool:
+        """Whether atoms of one element differ in theirs: symmetry finds them equal nonetheless."""
+        return self.moments is not None and moments_of_elements(self.symbols, self.moments) is None
 
     @property
     def numbers(self) -> Integers:

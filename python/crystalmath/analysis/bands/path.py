@@ -16,7 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from crystalmath.analysis.point_group import periodic
-from crystalmath.domain.elements import SYMBOLS
+from crystalmath.domain.elements import NUMBERS, SYMBOLS
+from crystalmath.domain.moments import starting_moments
 from crystalmath.errors import InputRejected
 from crystalmath.structures.structure import Floats, SiteData, Structure
 from crystalmath.structures.symmetry.crystal import SYMPREC_A
@@ -115,23 +116,23 @@ def band_path(
     InputRejected
         The structure is no crystal, or no symmetry can be found with this tolerance.
     """
-    cell = periodic(structure, "band paths").spglib_cell
+    kinds = _kinds(periodic(structure, "band paths"))
+    numbers = {pair: number for number, pair in kinds.items()}
+    moments = structure.moments or (0.0,) * len(structure.symbols)
+    types = [numbers[pair] for pair in zip(structure.symbols, moments, strict=True)]
+    cell = structure.cell, structure.fractions, types
     found, said = _asked(cell, symprec_angstrom, time_reversal)
+    pairs = [kinds[int(number)] for number in found["primitive_types"]]
     standard = replace(
         structure,
         lattice=np.array(found["primitive_lattice"], dtype=float),
-        symbols=[SYMBOLS[int(number)] for number in found["primitive_types"]],
+        symbols=[symbol for symbol, _ in pairs],
         positions=np.array(found["primitive_positions"]) @ np.array(found["primitive_lattice"]),
-        sites=SiteData(),
+        sites=SiteData(moments=starting_moments([moment for _, moment in pairs])),
         order=np.empty(0, dtype=np.int64),
         source=dict(structure.source),
         warnings=list(structure.warnings),
     )
-    if structure.sites.moments is not None and any(structure.sites.moments):
-        said.append(
-            "magnetic moments are not part of the standard cell: give them again, and check that "
-            "their order fits in it"
-        )
     return BandPath(
         structure=standard,
         rotation=np.array(found["rotation_matrix"], dtype=float),
@@ -141,6 +142,22 @@ def band_path(
         given_cells=round(abs(float(found["volume_original_wrt_prim"]))),
         warnings=tuple(said),
     )
+
+
+def _kinds(structure: Structure) -> dict[int, tuple[str, float]]:
+    """Element and moment of each kind of atom, by a number for the search.
+
+    Atoms of one element with different moments are different ones: the standard cell of an
+    antiferromagnet is that of its moments. The first of an element has the atomic number.
+    """
+    moments = structure.moments or (0.0,) * len(structure.symbols)
+    kinds: dict[int, tuple[str, float]] = {}
+    taken: dict[str, int] = {}
+    for pair in dict.fromkeys(zip(structure.symbols, moments, strict=True)):
+        symbol = pair[0]
+        kinds[NUMBERS[symbol] + len(SYMBOLS) * taken.get(symbol, 0)] = pair
+        taken[symbol] = taken.get(symbol, 0) + 1
+    return kinds
 
 
 def _asked(cell: Any, symprec: float, time_reversal: bool) -> tuple[dict[str, Any], list[str]]:

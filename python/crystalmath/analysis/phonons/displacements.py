@@ -174,8 +174,8 @@ def primitive_matrix(structure: Structure, symprec_angstrom: float = SYMPREC_A) 
 
 
 def _kinds(structure: Structure) -> list[int]:
-    moments = structure.sites.moments or (None,) * len(structure.symbols)
-    keys = list(zip(structure.symbols, (round(m or 0.0, 3) for m in moments), strict=True))
+    moments = structure.moments or (0.0,) * len(structure.symbols)
+    keys = list(zip(structure.symbols, moments, strict=True))
     names = {key: index for index, key in enumerate(dict.fromkeys(keys), start=1)}
     return [names[key] for key in keys]
 

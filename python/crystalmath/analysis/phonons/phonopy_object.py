@@ -19,12 +19,11 @@ def phonopy_of(plan: DisplacementPlan) -> Any:
     symmetry of a supercell takes seconds, so what was found for the last plans is kept.
     """
     structure = plan.structure
-    moments = structure.sites.moments
     found = _built(
         tuple(structure.symbols),
         structure.cell.tobytes(),
         structure.positions.tobytes(),
-        tuple(m or 0.0 for m in moments) if moments and any(moments) else None,
+        structure.moments,
         plan.sizes,
         plan.primitive_matrix.tobytes(),
         plan.symprec_angstrom,

@@ -6,6 +6,7 @@ JSON in, JSON out; run by worker processes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -111,20 +112,15 @@ def _repeated(given: Structure, n: int) -> dict[str, Any]:
         )
     steps = np.array(list(np.ndindex(n, n, n)), dtype=float) @ crystal.cell
     positions = (steps[:, None, :] + crystal.positions[None, :, :]).reshape(-1, 3)
-    document = {
-        "lattice": (crystal.cell * n).tolist(),
-        "pbc": [True] * 3,
-        "symbols": list(crystal.symbols) * n**3,
-        "positions": positions.tolist(),
-        "formula": crystal.document()["formula"],
-    }
+    atoms = np.tile(np.arange(len(crystal.symbols)), n**3)
+    larger = replace(crystal.take(atoms), lattice=crystal.cell * n, positions=positions)
     return {
         "setting": _times((n, n, n)),
         "number": float(n),
         "value": n,
         "series": "",
         "n_atoms": n_atoms,
-        "structure": document,
+        "structure": bare_structure(larger.document()),
     }
 
 

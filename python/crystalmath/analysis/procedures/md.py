@@ -124,9 +124,9 @@ def _supercell(structure: Structure, sizes: tuple[int, int, int]) -> Structure:
     cell = structure.cell
     shifts = np.array(list(product(*map(range, sizes))), dtype=float) @ cell
     positions = (structure.positions[:, None, :] + shifts[None, :, :]).reshape(-1, 3)
-    return Structure(
+    atoms = np.repeat(np.arange(len(structure.symbols)), len(shifts))
+    return replace(
+        structure.take(atoms),
         lattice=cell * np.array(sizes, dtype=float)[:, None],
-        pbc=structure.pbc,
-        symbols=[symbol for symbol in structure.symbols for _ in range(len(shifts))],
         positions=positions,
     )

@@ -18,6 +18,7 @@ from crystalmath.codes.forces.choice import choose, describe
 from crystalmath.codes.forces.finished import proceed, read, recognise
 from crystalmath.codes.forces.options import ALIASES, TASKS, resolve_options
 from crystalmath.codes.forces.outcome import judge_result, load_steps, progress_of, series_of
+from crystalmath.domain.moments import unused_by
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import (
     Continuation,
@@ -104,6 +105,8 @@ class ForcesAdapter:
         warnings = list(choice.warnings)
         if request.ntasks > 1:
             warnings.append(f"{choice.name} runs as one process; {request.ntasks} are not used")
+        if request.structure.moments is not None:
+            warnings.append(unused_by(choice.name))
         text = files.render_task(
             task,
             choice.name,

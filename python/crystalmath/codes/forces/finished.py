@@ -143,6 +143,7 @@ def _structure(task: Task) -> StructureData:
         positions=tuple(_vector(row) for row in task.positions),
         formula=task.formula,
         source={"kind": f"{files.INPUT} of a run of the code forces"},
+        sites={} if task.moments_mu_b is None else {"moments": task.moments_mu_b},
     )
 
 

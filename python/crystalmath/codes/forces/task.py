@@ -76,6 +76,8 @@ class Task:
         Row vectors in Å, or None for a molecule.
     positions
         Cartesian, Å.
+    moments_mu_b
+        Of the structure; no engine uses them, and they stay with its atoms.
     digest
         sha256 of the document, so that a checkpoint is used for the same calculation only.
     """
@@ -91,6 +93,7 @@ class Task:
     digest: str
     parts: tuple[Part, ...] = ()
     engine_options: dict[str, float] = field(default_factory=dict)
+    moments_mu_b: tuple[float, ...] | None = None
 
     @property
     def relax(self) -> RelaxOptions:
@@ -136,6 +139,7 @@ def render_task(
             "positions": structure.positions,
             "formula": structure.formula,
             "source": dict(structure.source),
+            **({} if structure.moments is None else {"moments_mu_b": structure.moments}),
         },
     }
     return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
@@ -147,6 +151,7 @@ def parse_task(text: str) -> Task:
     if document["format"] != _FORMAT:
         raise ValueError(f"input.json has the format {document['format']!r}, not {_FORMAT}")
     structure = document["structure"]
+    moments = structure.get("moments_mu_b")
     return Task(
         name=document["task"],
         engine=document["engine"],
@@ -158,5 +163,6 @@ def parse_task(text: str) -> Task:
         formula=structure["formula"],
         parts=tuple(Part(**part) for part in document.get("parts", ())),
         engine_options=dict(document.get("engine_options", {})),
+        moments_mu_b=None if moments is None else tuple(float(one) for one in moments),
         digest=hashlib.sha256(text.encode()).hexdigest(),
     )

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from crystalmath.domain.moments import starting_moments
+
 _ENCODER: Final = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
 )
@@ -33,8 +35,14 @@ def hash_of(text: str) -> str:
 
 
 def bare_structure(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A structure without its history: the same atoms in the same cell have the same hash."""
-    return {key: document[key] for key in ("lattice", "pbc", "symbols", "positions", "formula")}
+    """A structure without its history: the same atoms in the same cell have the same hash.
+
+    Magnetic moments are part of it where there are any.
+    """
+    keys = ("lattice", "pbc", "symbols", "positions", "formula")
+    bare = {key: document[key] for key in keys}
+    moments = starting_moments((document.get("sites") or {}).get("moments"))
+    return bare if moments is None else {**bare, "sites": {"moments": list(moments)}}
 
 
 def part_of(document: Any, path: Sequence[str | int]) -> Any:

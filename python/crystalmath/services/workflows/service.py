@@ -58,6 +58,7 @@ from crystalmath.services.workflows import kinds_here, view
 from crystalmath.services.workflows.computations import CHECKS
 from crystalmath.services.workflows.conduct import Compute
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
+from crystalmath.services.workflows.moments import settled_moments
 from crystalmath.services.workflows.plan import Plan, Procedure, Standardised, Tried
 from crystalmath.services.workflows.results import Results
 
@@ -291,6 +292,7 @@ class WorkflowsService:
         wanted = params.structure or StructureIn(job=params.job)
         structure = self._parts.desk.structures.read(wanted)
         kinds_here.check_structure(procedure, structure)
+        structure, told = settled_moments(kind, code, engine, params.inputs, structure)
         bare = bare_structure(asdict(structure))
         options = kinds_here.settled(params, code, options, structure)
         doubts = self._looked_at(kind, bare, options)
@@ -329,7 +331,7 @@ class WorkflowsService:
             created_at=self._parts.clock(),
             token=params.client_token,
             request_sha256=request_sha256,
-            warnings=(*warnings, *doubts),
+            warnings=tuple(dict.fromkeys((*told, *warnings, *doubts))),
         )
 
     def _looked_at(

@@ -16,6 +16,7 @@ from crystalmath.errors import CrystalMathError, IllegalTransition, NotFound, Ou
 from crystalmath.services.job_continue import onward
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
+from crystalmath.services.job_moments import with_moments
 from crystalmath.services.ports import CodeAdapter, RunWorker
 from crystalmath.services.ports_store import NewJob, Store
 from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord
@@ -116,6 +117,7 @@ class DeskJobs:
             now=self.clock(),
             rerun_of=last,
             why=f"{why}, continues job {last}: {found.fix}",
+            provenance=found.provenance,
             workflow=workflow_id,
         )
 
@@ -124,9 +126,11 @@ class DeskJobs:
         row = self.store.row(job_id)
         if row["state"] != "COMPLETED":
             return JobEnd(row["state"], None, row["reason"], row["message"], row["hint"])
-        results = dict(self.store.documents(job_id).results)
+        documents = self.store.documents(job_id)
+        results = dict(documents.results)
         if "arrays_in" in results:
             results |= self._arrays(row["uuid"], results.pop("arrays_in"))
+            results = with_moments(row["code"], results, documents.provenance)
         if results.pop("levels_in", None):
             place = {"directory": str(self.directories.path(row["uuid"]))}
             results["levels"] = self.run_worker(LEVELS[row["code"]], place, READ_LEVELS_S)

@@ -28,7 +28,7 @@ from crystalmath.codes.crystal.generate.placed import Placed
 from crystalmath.codes.crystal.generate.plain import place_molecule, place_polymer
 from crystalmath.codes.crystal.generate.scf import scf_lines
 from crystalmath.codes.crystal.generate.space import place_crystal
-from crystalmath.codes.crystal.generate.spins import SpinLabels, spin_labels
+from crystalmath.codes.crystal.generate.spins import SpinLabels, spin_labels, with_moments
 from crystalmath.codes.crystal.generate.tasks import task_lines, task_warnings
 from crystalmath.codes.crystal.generate.together import check_together
 from crystalmath.codes.crystal.lint.lint import lint_deck
@@ -105,6 +105,7 @@ def check_count(structure: Structure) -> None:
 def make_deck(given: Structure, asked: D12Options) -> dict[str, Any]:
     """Make a deck of a structure that was read; see :func:`generate_deck`."""
     check_together(asked)
+    asked, of_moments = with_moments(asked, given)
     dimension = asked.dimension
     wanted = None if dimension in ("auto", "external") else dimension
     found = dimensionality(given, wanted)  # type: ignore[arg-type]
@@ -132,7 +133,8 @@ def make_deck(given: Structure, asked: D12Options) -> dict[str, Any]:
     gui = external_geometry(placed) if external else None
     _check_lint(text, asked)
     warnings = [
-        *given.warnings, *found.warnings(), *placed.warnings, *energy.warnings, *basis.warnings,
+        *given.warnings, *of_moments, *found.warnings(), *placed.warnings,
+        *energy.warnings, *basis.warnings,
         *check_electrons(asked, placed, open_shell=open_shell), *metal_warnings(asked, given),
         *task_warnings(asked), *_cost_warnings(placed), *_mass_warnings(given, asked),
     ]  # fmt: skip

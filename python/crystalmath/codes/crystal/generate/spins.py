@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final, Literal
 
+from crystalmath.contract.d12 import D12Options, OpenShell
+from crystalmath.domain.moments import outweighed_by
 from crystalmath.errors import InvalidParams
 from crystalmath.structures.structure import Structure
 
 FIELD = "options.spin.atom_spins"
+_LEAST_PART: Final = 0.1
+"""Of the largest moment: what is smaller follows from the others and is no spin to start from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,33 @@ class SpinLabels:
     def element(self, symbol: str) -> str:
         """The element behind a symbol of the search."""
         return self.stand_in.get(symbol, symbol)
+
+
+def with_moments(asked: D12Options, structure: Structure) -> tuple[D12Options, list[str]]:
+    """The options with the spins that the moments of a structure say, and what to tell of it.
+
+    CRYSTAL starts from directions: 1, −1 or 0 for each atom.
+    """
+    moments, spin = structure.moments, asked.spin
+    if moments is None:
+        return asked, []
+    if spin == "closed":
+        return asked, [outweighed_by("`options.spin`")]
+    detailed = spin if isinstance(spin, OpenShell) else OpenShell()
+    if detailed.atom_spins is not None:
+        return asked, [outweighed_by(f"`{FIELD}`")]
+    least = _LEAST_PART * max(map(abs, moments))
+    signs: dict[str, Literal[-1, 0, 1]] = {
+        str(atom): 1 if moment > 0 else -1
+        for atom, moment in enumerate(moments, start=1)
+        if abs(moment) >= least
+    }
+    said = (
+        "an open shell, because the structure has magnetic moments: CRYSTAL starts from their "
+        "directions (ATOMSPIN), not from their sizes"
+    )
+    found = detailed.model_copy(update={"atom_spins": signs})
+    return asked.model_copy(update={"spin": found}), [said]
 
 
 def spin_labels(structure: Structure, given: Mapping[str, int] | None) -> SpinLabels:

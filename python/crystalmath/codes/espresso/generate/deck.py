@@ -30,6 +30,7 @@ from crystalmath.codes.espresso.phonons.options import PhononDeckOptions, Respon
 from crystalmath.codes.espresso.steps import SCF
 from crystalmath.codes.espresso.upf.choice import Chosen, choose, doubts
 from crystalmath.codes.options import parse_options
+from crystalmath.domain.moments import outweighed_by
 from crystalmath.errors import InvalidParams
 from crystalmath.services.ports import InputFile
 from crystalmath.structures.read import structure_of
@@ -153,7 +154,7 @@ def decide(
     cell = place(given, asked.symprec_angstrom, asked.vacuum_angstrom)
     check_task(task, asked, cell)
     chosen = choose(list(dict.fromkeys(given.symbols)), asked, files, espresso_pseudo)
-    filled = electrons(given.symbols, chosen, asked, task)
+    filled = electrons(given.symbols, chosen, asked, task, given.moments)
     return Made(
         task=task,
         cell=cell,
@@ -304,10 +305,23 @@ def _report(made: Made, asked: DeckOptions, given: Structure) -> dict[str, Any]:
             "ecutrho_ry": {"value": cutoff.rho_ry, "from": cutoff.rho_from},
             "occupations": {"value": made.electrons.filling, "from": made.electrons.filled_so},
             "electrons": {"value": made.electrons.count},
+            **_spins(made, asked, given),
         },
         "pseudopotentials": [_described(one) for one in made.chosen],
         "warnings": _warnings(made, asked, given),
     }
+
+
+def _spins(made: Made, asked: DeckOptions, given: Structure) -> dict[str, Any]:
+    """The moments that the calculation starts from, where there are any."""
+    species = made.electrons.species
+    if species[0].moment_mu_b is None:
+        return {}
+    origin = "the structure"
+    if asked.moments_mu_b is not None or given.moments is None:
+        origin = "as asked for"
+    told = ", ".join(f"{one.label} {one.moment_mu_b:g}" for one in species)
+    return {"moments_mu_b": {"value": told, "from": origin}}
 
 
 def _described(one: Chosen) -> dict[str, Any]:
@@ -332,9 +346,6 @@ def _warnings(made: Made, asked: DeckOptions, given: Structure) -> list[str]:
             "the energy of a charged molecule depends on its box; "
             "`options.values: {system.assume_isolated: mt}` corrects that"
         )
-    moments = given.sites.moments
-    if moments is not None and any(moments) and asked.moments_mu_b is None:
-        said.append(
-            "the structure has magnetic moments, which are not used: give `options.moments_mu_b`"
-        )
+    if given.moments is not None and asked.moments_mu_b is not None:
+        said.append(outweighed_by("`options.moments_mu_b`"))
     return list(dict.fromkeys(said))

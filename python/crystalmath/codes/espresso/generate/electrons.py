@@ -59,16 +59,25 @@ class Electrons:
 
 
 def electrons(
-    symbols: Sequence[str], chosen: Sequence[Chosen], options: DeckOptions, task: str
+    symbols: Sequence[str],
+    chosen: Sequence[Chosen],
+    options: DeckOptions,
+    task: str,
+    of_structure: Sequence[float] | None = None,
 ) -> Electrons:
     """Settle species, spins and occupations.
+
+    Parameters
+    ----------
+    of_structure
+        The moments in μB that the structure has; an option outweighs them.
 
     Raises
     ------
     InputRejected, InvalidParams
         What was asked for does not fit the number of electrons or the atoms.
     """
-    moments = _moments(symbols, options)
+    moments = _moments(symbols, options, of_structure)
     species, labels = _species(symbols, chosen, moments)
     valence = {one.element: one.header.z_valence for one in chosen}
     count = sum(valence[symbol] for symbol in symbols) - options.charge
@@ -79,7 +88,8 @@ def electrons(
             f"{sum(valence[symbol] for symbol in symbols):g} electrons",
             field="options.charge",
         )
-    smearing, why = _smearing(symbols, options, task)
+    are_free = moments is not None and options.total_magnetization_mu_b is None
+    smearing, why = _smearing(symbols, options, task, are_free=are_free)
     values: dict[str, Any] = {}
     if options.charge:
         values["tot_charge"] = options.charge
@@ -110,15 +120,28 @@ def electrons(
     )
 
 
-def _moments(symbols: Sequence[str], options: DeckOptions) -> list[float] | None:
+def _moments(
+    symbols: Sequence[str], options: DeckOptions, of_structure: Sequence[float] | None
+) -> list[float] | None:
     """Of each atom; None without spin."""
+    found = _asked_moments(symbols, options)
+    if found is not None:
+        # pw.x refuses spins that all start at zero: what is asked for is a calculation without
+        without = not any(found) and options.total_magnetization_mu_b is None
+        return None if without else found
+    if of_structure is not None:
+        return list(of_structure)
+    if options.total_magnetization_mu_b is None:
+        return None
+    # The total alone makes it spin-polarised: spread over the atoms to start from.
+    return [options.total_magnetization_mu_b / len(symbols)] * len(symbols)
+
+
+def _asked_moments(symbols: Sequence[str], options: DeckOptions) -> list[float] | None:
     given = options.moments_mu_b
     field = "options.moments_mu_b"
     if given is None:
-        if options.total_magnetization_mu_b is None:
-            return None
-        # The total alone makes it spin-polarised: spread over the atoms to start from.
-        return [options.total_magnetization_mu_b / len(symbols)] * len(symbols)
+        return None
     if isinstance(given, list):
         if len(given) != len(symbols):
             raise InvalidParams(
@@ -152,7 +175,7 @@ def _species(
     if most > 9:
         raise InvalidParams(
             f"{most} different moments on one element are more than pw.x can tell apart",
-            hint="give at most 9",
+            hint="give at most 9, or those of elements: `options.moments_mu_b: {Fe: 2.2}`",
             field="options.moments_mu_b",
         )
     labels = {
@@ -184,7 +207,9 @@ def _starting(species: Sequence[Species]) -> dict[str, float]:
     return values
 
 
-def _smearing(symbols: Sequence[str], options: DeckOptions, task: str) -> tuple[str | None, str]:
+def _smearing(
+    symbols: Sequence[str], options: DeckOptions, task: str, *, are_free: bool
+) -> tuple[str | None, str]:
     asked = options.smearing
     if asked == "tetrahedra" and task != "nscf":
         raise InvalidParams(
@@ -206,7 +231,7 @@ def _smearing(symbols: Sequence[str], options: DeckOptions, task: str) -> tuple[
         return SMEARING, "because a width was given"
     if are_metals(symbols):
         return SMEARING, "because all elements are metals"
-    if options.moments_mu_b is not None and options.total_magnetization_mu_b is None:
+    if are_free:
         return SMEARING, "because the moments are free"
     return None, "because not all elements are metals"
 
@@ -219,7 +244,8 @@ def _check_fixed(count: float, options: DeckOptions, *, has_spin: bool) -> None:
         if total is None:
             raise InvalidParams(
                 "with fixed occupations the moments cannot change freely",
-                hint="give `options.total_magnetization_mu_b`, or a smearing",
+                hint="give `options.total_magnetization_mu_b`, or a smearing; without spin: "
+                "`options.moments_mu_b: {}`",
                 field="options.total_magnetization_mu_b",
             )
         if not whole or abs(total - round(total)) > 1e-6 or (round(count) - round(total)) % 2:

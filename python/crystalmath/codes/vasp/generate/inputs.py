@@ -26,6 +26,7 @@ from crystalmath.codes.vasp.options import (
     VaspInputs,
 )
 from crystalmath.codes.vasp.run.potcar import render_spec
+from crystalmath.domain.moments import outweighed_by
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import InputFile
 from crystalmath.structures.formula import cell_formula
@@ -120,7 +121,7 @@ def generate_inputs(
     labels = _labels(asked, found, made)
     tags = {tag: incar_value(value) for tag, value in made.tags.items()}
     beside = Beside(len(given.symbols), len(labels), mesh.count, gamma_needed=mesh.is_face_centred)
-    made.notes += [*mesh.notes, *found.said]
+    made.notes += [*_outweighed(asked, given), *mesh.notes, *found.said]
     made.notes += [f"INCAR: {one.message}" for one in lint_incar(tags, beside)]
     cell, fractions = given.cell.tolist(), given.fractions.tolist()
     texts = {
@@ -311,10 +312,16 @@ def _labels(asked: VaspInputs, found: FromSet, made: _Made) -> dict[str, str]:
 
 
 def _moments(given: Structure) -> dict[str, list[float]] | None:
-    moments = given.sites.moments
-    if moments is None or not any(moments):
-        return None
-    return {"magmom": [float(moment or 0.0) for moment in moments]}
+    return None if given.moments is None else {"magmom": list(given.moments)}
+
+
+def _outweighed(asked: VaspInputs, given: Structure) -> list[str]:
+    """What is said where INCAR was asked to say otherwise than the structure."""
+    if given.moments is None:
+        return []
+    without = str(asked.incar.get("ISPIN", "")).strip() == "1"
+    tag = "MAGMOM" if "MAGMOM" in asked.incar else "ISPIN" if without else None
+    return [] if tag is None else [outweighed_by(f"`incar.{tag}`")]
 
 
 def _in_order(tag: str, value: Any, order: Sequence[int]) -> Any:

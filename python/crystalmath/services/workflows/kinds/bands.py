@@ -58,7 +58,7 @@ class Bands:
             raise InvalidParams(
                 "bands are computed for the standard primitive cell, whose atoms are others than "
                 "those of the structure: moments of single atoms do not fit them",
-                hint="give moments of elements: {Ni: 2}",
+                hint="give moments of elements: {Ni: 2}, or those of atoms in the structure",
                 field="inputs.moments_mu_b",
             )
         start, steps = plan.start, []

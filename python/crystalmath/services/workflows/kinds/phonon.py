@@ -55,7 +55,7 @@ class Phonon:
         if isinstance(plan.inputs.get("moments_mu_b"), list):
             raise InvalidParams(
                 "forces are computed for a supercell, which has more atoms than moments were given",
-                hint="give moments of elements: {Ni: 2}",
+                hint="give moments of elements: {Ni: 2}, or those of atoms in the structure",
                 field="inputs.moments_mu_b",
             )
         first = start_at_minimum(plan)

@@ -45,6 +45,8 @@ def read_cif(text: str, field: str) -> Structure:
     lattice = _lattice(block, field)
     notes: list[str] = []
     sites = read_sites(block, field, notes)
+    if any(tag.startswith("_atom_site_moment") for tag in block):
+        notes.append("the magnetic moments of the CIF are not read: give them as an option")
     check_count(len(sites))
     try:
         group = operators(block, notes)

@@ -59,6 +59,11 @@ def read_pwscf(path: Path, field: str) -> Structure:
     atomic, meaning = found.structures[part], _MEANINGS[part]
     notes += [meaning] if meaning is not None else _convergence(found.said)
     names, positions = _atoms(atomic, field)
+    if found.said.get("lsda") == "true":
+        notes.append(
+            "the run had two spins, and the moments of its atoms are not read: give them as an "
+            "option"
+        )
     return Structure(
         lattice=_lattice(atomic, field),
         pbc=(True, True, True),
@@ -88,6 +93,8 @@ def _walk(path: Path, found: _Found) -> None:
                 found.structures[part] = node
             elif name == "convergence_achieved" and part == "output":
                 found.said[inside[-1]] = (node.text or "").strip().lower()
+            elif name == "lsda" and part == "input":
+                found.said[name] = (node.text or "").strip().lower()
             elif name in _LARGE:
                 node.clear()  # what was kept of it stays whole
 

@@ -23,7 +23,7 @@ _READER: Final = "crystalmath vasprun 1"
 _LARGE: Final = frozenset(
     {"calculation", "dos", "eigenvalues", "projected", "kpoints", "parameters"}
 )
-_ASKED: Final = ("NELM", "NSW", "IBRION", "ALGO")
+_ASKED: Final = ("NELM", "NSW", "IBRION", "ALGO", "ISPIN")
 _SCF_ALGORITHMS: Final = frozenset(
     {"", "normal", "fast", "veryfast", "very_fast", "all", "damped", "conjugate", "eigenval"}
 )
@@ -82,7 +82,7 @@ def read_vasprun(path: Path, field: str) -> Structure:
         positions=positions,
         reader=_READER,
         source={"format": "vasprun.xml", "program": f"VASP {found.version}".strip()},
-        warnings=[_how_it_ends(found)] if cut_off else _convergence(found),
+        warnings=[*([_how_it_ends(found)] if cut_off else _convergence(found)), *_spins(found)],
         sites=site_data(found.names),
     )
 
@@ -155,6 +155,13 @@ def _element(name: str, field: str) -> str:
 def _how_it_ends(found: _Found) -> str:
     why = "does not hold its end" if found.broken is None else "is cut off"
     return f"the file {why}: this is the structure of step {found.steps}, the last that is whole"
+
+
+def _spins(found: _Found) -> list[str]:
+    """What a run of two spins leaves behind."""
+    if found.said.get("ISPIN") != "2":
+        return []
+    return ["the run had two spins, and the file holds no moments of atoms: give them as an option"]
 
 
 def _convergence(found: _Found) -> list[str]:
