@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "d1b246703ddff5431c7b7f7cf0b386505a587c8527e72943f59fb769415a9b8f";
+pub const SCHEMA_SHA256: &str = "2c1a1e485b23c89e13f7e97a3438acaed9d23d7faf42ae489f74afa603e2058e";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3329,6 +3329,8 @@ pub struct EvaluateResult {
     pub evaluation_s: f64,
     /// Seconds in all, loading included.
     pub elapsed_s: f64,
+    /// What is to be known of the structures that were read.
+    pub warnings: Vec<String>,
 }
 
 /// What has happened since the notification before, oldest first.
