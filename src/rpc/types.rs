@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "8f921c600d88ca951ab78b79d1a6722c322690f7e25ed263a55b0615d3c4d42a";
+pub const SCHEMA_SHA256: &str = "2c1a1e485b23c89e13f7e97a3438acaed9d23d7faf42ae489f74afa603e2058e";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3329,6 +3329,8 @@ pub struct EvaluateResult {
     pub evaluation_s: f64,
     /// Seconds in all, loading included.
     pub elapsed_s: f64,
+    /// What is to be known of the structures that were read.
+    pub warnings: Vec<String>,
 }
 
 /// What has happened since the notification before, oldest first.
@@ -4836,6 +4838,8 @@ pub struct Provenance {
     pub input_hashes: BTreeMap<String, String>,
     /// Where the structure came from.
     pub structure: BTreeMap<String, String>,
+    /// Magnetic moments of the structure; left out where it has none.
+    pub moments: Option<StartingMoments>,
     /// Host, Python, versions, context variables.
     pub environment: BTreeMap<String, String>,
     /// The program as it was started.
@@ -5715,6 +5719,16 @@ pub struct SiteFound {
     pub mass_number: Option<i64>,
     /// What the file calls it.
     pub label: Option<String>,
+}
+
+/// Magnetic moments that a structure started with, atom by atom.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StartingMoments {
+    /// Element of each atom.
+    pub symbols: Vec<String>,
+    /// Moment of each atom, in μB.
+    pub moments_mub: Vec<f64>,
 }
 
 /// Result of `system.status`.

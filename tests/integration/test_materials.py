@@ -10,6 +10,7 @@ import pytest
 
 from support.daemon import PRODUCTION, Daemon, RawSocket, RpcFailure
 from support.espresso import upf
+from support.magnets import iron
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SILICON = {"path": str(_EXAMPLES / "silicon.cif")}
@@ -74,6 +75,27 @@ def test_a_deck_is_a_structure_and_has_properties(served: Daemon) -> None:
     with pytest.raises(RpcFailure, match="how many bands") as caught:
         _call(served, "materials.generate_d3", wrong)
     assert caught.value.code == -32602
+
+
+def test_magnetic_moments_reach_what_a_job_is_given(served: Daemon, tmp_path: Path) -> None:
+    (tmp_path / "Fe.UPF").write_text(upf("Fe", valence=8, wfc_ry=30))
+    (tmp_path / "fe.extxyz").write_text(iron(2.0, -2.0))
+    kept = _call(served, "materials.import", {"path": str(tmp_path / "fe.extxyz")})["material"]
+    job: dict[str, Any] = {
+        "name": "iron",
+        "code": "espresso",
+        "task": "scf",
+        "context": {"ESPRESSO_PSEUDO": str(tmp_path)},
+        "dry_run": True,
+    }
+    for structure in ({"path": str(tmp_path / "fe.extxyz")}, {"material": kept["material"]}):
+        seen = _call(served, "jobs.submit", {**job, "structure": structure})["dry_run"]
+        assert "starting_magnetization(2) = -0.25" in seen["files"][0]["content"]
+    plain = _call(served, "jobs.submit", {
+        **job, "structure": structure, "inputs": {"moments_mu_b": {}},
+    })["dry_run"]  # fmt: skip
+    assert "nspin" not in plain["files"][0]["content"]
+    assert [one for one in plain["warnings"] if "`inputs.moments_mu_b` is given" in one]
 
 
 def test_input_files_of_a_code_are_written_for_a_structure(served: Daemon, tmp_path: Path) -> None:

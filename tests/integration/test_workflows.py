@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from support.daemon import PRODUCTION, Daemon, RpcFailure, wait_until
+from support.magnets import iron
 
 COPPER = Path(__file__).parents[2] / "examples" / "copper.cif"
 A0_ANGSTROM, B0_GPA, B0_PRIME = 3.58983, 134.23, 4.148
@@ -228,3 +229,17 @@ def test_changes_are_told_to_subscribers(started: Daemon) -> None:
         assert (event["topic"], event["workflow"]["id"]) == ("workflows", i)
     started.call("workflows.cancel", {"id": i})
     ended(started, i)
+
+
+def test_a_relaxed_structure_keeps_the_moments_of_its_atoms(started: Daemon) -> None:
+    copper = iron(1.5, -0.5).replace("Fe", "Cu")
+    given = {"structure": {"text": copper, "format": "extxyz"}, "options": {"cell": "fixed"}}
+    workflow = ended(started, create(started, "relax", **given))
+    assert workflow["state"] == "COMPLETED"
+    assert workflow["warnings"].count(
+        "emt does not use magnetic moments: those of the structure change nothing"
+    ) == 1  # fmt: skip
+    [job] = jobs_of(started, workflow["id"])
+    known = started.call("jobs.get", {"id": job["id"]})
+    assert known["results"]["structure"]["sites"] == {"moments": [1.5, -0.5]}
+    assert known["provenance"]["moments"]["moments_mub"] == [1.5, -0.5]

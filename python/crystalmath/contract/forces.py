@@ -229,6 +229,9 @@ class EvaluateResult(Model):
     )
     evaluation_s: float = Field(description="Seconds of computing.")
     elapsed_s: float = Field(description="Seconds in all, loading included.")
+    warnings: list[str] = Field(
+        default_factory=list, description="What is to be known of the structures that were read."
+    )
 
 
 class AttachParams(Params):

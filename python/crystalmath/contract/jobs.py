@@ -247,6 +247,13 @@ class FileEntry(Model):
     )
 
 
+class StartingMoments(Model):
+    """Magnetic moments that a structure started with, atom by atom."""
+
+    symbols: list[str] = Field(description="Element of each atom.")
+    moments_mub: list[float] = Field(description="Moment of each atom, in μB.")
+
+
 class Provenance(Model):
     """Where the numbers come from."""
 
@@ -259,6 +266,9 @@ class Provenance(Model):
     )
     structure: dict[str, str] = Field(
         default_factory=dict, description="Where the structure came from."
+    )
+    moments: StartingMoments | None = Field(
+        default=None, description="Magnetic moments of the structure; left out where it has none."
     )
     environment: dict[str, str] = Field(
         default_factory=dict, description="Host, Python, versions, context variables."

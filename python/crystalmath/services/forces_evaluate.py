@@ -27,6 +27,7 @@ from crystalmath.contract.jobs import StructureIn
 from crystalmath.contract.rpc import Call
 from crystalmath.domain.composition import hill
 from crystalmath.domain.elements import NUMBERS
+from crystalmath.domain.moments import unused_by
 from crystalmath.errors import CrystalMathError, InputRejected, InvalidParams
 from crystalmath.services import forces_rows
 from crystalmath.services.forces_files import WRITTEN, check_file, floats, write_arrays
@@ -71,8 +72,10 @@ class Evaluator:
         file = None if params.file is None else check_file(params.file)
         properties = list(dict.fromkeys(params.properties))
         wanted = self._wanted(params, properties)
+        said: list[str] = []
         structures = [
-            self._structure(one, f"structures.{i}", call) for i, one in enumerate(params.structures)
+            self._structure(one, f"structures.{i}", call, said)
+            for i, one in enumerate(params.structures)
         ]
         parts = [self._ask(one, params, structures, properties, call) for one in wanted]
         computed = parts[0].structures
@@ -96,6 +99,7 @@ class Evaluator:
             file=None if file is None else str(file),
             evaluation_s=sum(part.evaluation_s for part in parts),
             elapsed_s=time.monotonic() - began,
+            warnings=list(dict.fromkeys(said)),
         )
 
     def _wanted(self, params: EvaluateParams, properties: Sequence[str]) -> list[Wanted]:
@@ -130,7 +134,9 @@ class Evaluator:
                 raise InvalidParams("the options of a sum stand under the engines' names",
                                     field=f"options.{name}")  # fmt: skip
 
-    def _structure(self, given: ForceStructure, field: str, call: Call) -> PlainStructure:
+    def _structure(
+        self, given: ForceStructure, field: str, call: Call, said: list[str]
+    ) -> PlainStructure:
         call.check()
         info = given.info or {}
         if given.symbols is not None:
@@ -151,6 +157,9 @@ class Evaluator:
         except InputRejected as error:
             rest = (error.field or "").removeprefix("structure")
             raise type(error)(error.message, hint=error.hint, field=f"{field}{rest}") from error
+        said += data.warnings
+        if data.moments is not None:
+            said.append(unused_by("a force engine"))
         return PlainStructure(data.symbols, data.positions, data.lattice, data.pbc, info)
 
     def _ask(

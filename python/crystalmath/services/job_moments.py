@@ -25,7 +25,7 @@ def started_with(structure: StructureData | None) -> dict[str, Any]:
     """What provenance says of the moments of a structure; nothing where it has none."""
     if structure is None or structure.moments is None:
         return {}
-    return {_KEY: {"symbols": list(structure.symbols), "mu_b": list(structure.moments)}}
+    return {_KEY: {"symbols": list(structure.symbols), "moments_mub": list(structure.moments)}}
 
 
 def kept_moments(provenance: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def with_moments(
     final, given = results.get("structure"), provenance.get(_KEY)
     if not isinstance(final, dict) or given is None:
         return dict(results)
-    moments = _moved(code, given["symbols"], given["mu_b"], final["symbols"])
+    moments = _moved(code, given["symbols"], given["moments_mub"], final["symbols"])
     if moments is not None:
         final = {**final, "sites": {**(final.get("sites") or {}), "moments": moments}}
     else:

@@ -9,6 +9,7 @@ use crate::cli::output::{Failure, Outcome};
 use crate::cli::params::{self, Given};
 use crate::cli::results::field;
 use crate::cli::session::Session;
+use crate::cli::wording::Commands;
 use crate::rpc::fit;
 use crate::rpc::types::{EvaluateResult, ForceIdentity, Reply, StructureForces};
 
@@ -56,6 +57,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     }
     let raw = session.ask("forces.evaluate", given.object())?;
     let reply: Reply<EvaluateResult> = fit("forces.evaluate", &raw)?;
+    session.warn(Commands::Engines, &reply.data.warnings);
     session.print(&raw, || render(&reply.data, &args.files))?;
     Ok(u8::from(reply.data.failed > 0))
 }

@@ -52,6 +52,15 @@ def test_pw_x_starts_from_the_moments_of_the_structure(folder: Path) -> None:
     assert not [one for one in report["warnings"] if "moments" in one]
 
 
+def test_the_cell_of_an_antiferromagnet_is_not_called_too_large(folder: Path) -> None:
+    def said(*moments: float) -> bool:
+        _, report = deck(folder, *moments)
+        return any("times the primitive one" in one for one in report["warnings"])
+
+    assert said(2.0, 2.0)
+    assert not said(2.0, -2.0)
+
+
 def test_a_job_has_the_deck_that_is_written_without_one(folder: Path) -> None:
     context = {"ESPRESSO_PSEUDO": str(folder)}
     request = JobRequest("t", "scf", None, None, iron_data(2.0, -2.0), {}, (), context)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from crystalmath.errors import NotFound
+from crystalmath.materials.materials_project import read
 from support.material_bench import KEY, SearchBench
 from support.optimade_server import OptimadeServer
 
@@ -70,6 +71,27 @@ def test_a_structure_is_found_by_formula_and_by_id(bench: Bench, database: Optim
     with pytest.raises(NotFound, match="no mp-1"):
         made.get(NAME, "mp-1")
     assert KEY not in repr(made.providers)
+
+
+def test_moments_of_a_structure_are_taken_over() -> None:
+    def sites(*moments: float | None) -> dict[str, tuple[float | None, ...]]:
+        places = [(0, 0, 0), (0.5, 0.5, 0.5)]
+        listed = [
+            {
+                "species": [{"element": "Fe", "occu": 1}],
+                "abc": place,
+                "properties": {} if moment is None else {"magmom": moment},
+            }
+            for place, moment in zip(places, moments, strict=True)
+        ]
+        lattice = {"matrix": [[2.87, 0, 0], [0, 2.87, 0], [0, 0, 2.87]]}
+        row = {"material_id": "mp-13", "structure": {"lattice": lattice, "sites": listed}}
+        [entry] = read([row], {"text": "mp-13"}, 1)["entries"]
+        found: dict[str, tuple[float | None, ...]] = entry["structure"]["sites"]
+        return found
+
+    assert sites(2.2231, -2.2) == {"moments": [2.22, -2.2]}
+    assert sites(0.001, -0.0) == sites(None, None) == {}
 
 
 def test_the_key_follows_no_redirection(bench: Bench, database: OptimadeServer) -> None:

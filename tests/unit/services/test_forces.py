@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,8 @@ class Bench:
     def read(self, asked: StructureIn) -> StructureData:
         if asked.path == "/no":
             raise InputRejected("cannot be read", field="structure.path", hint="another")
-        return StructureData(None, (False,) * 3, ("Ag",), ((0.5, 0.0, 0.0),), "Ag")
+        given = StructureData(None, (False,) * 3, ("Ag",), ((0.5, 0.0, 0.0),), "Ag")
+        return replace(given, sites={"moments": (1.0,)}) if asked.path == "/spin" else given
 
     def submit(self, params: SubmitParams, _call: Any) -> SubmitResult:
         self.submitted.append(params)
@@ -291,6 +293,12 @@ def test_a_licence_must_be_accepted_once(bench: Bench) -> None:
 
 
 # --- evaluating -----------------------------------------------------------------------------------
+
+
+def test_moments_are_said_to_change_nothing(bench: Bench) -> None:
+    assert bench.evaluate(CU, {"path": "/ag"}).warnings == []
+    [said] = bench.evaluate({"path": "/spin"}, {"path": "/spin"}).warnings
+    assert "does not use magnetic moments" in said
 
 
 def test_small_answers_come_as_json(bench: Bench) -> None:

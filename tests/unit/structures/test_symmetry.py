@@ -132,6 +132,7 @@ def test_data_of_atoms_follow_them() -> None:
     primitive = primitive_structure(given, found)
     assert len(primitive.symbols) == 2
     assert any("order of the spins is lost" in warning for warning in primitive.warnings)
+    assert primitive.sites.moments is None
 
 
 def test_standard_cells() -> None:

@@ -67,6 +67,16 @@ def vasprun(*steps: str, end: bool = True) -> str:
     return HEAD + structure("initialpos", 0.04) + "".join(steps) + last
 
 
+def test_spins_of_a_run_are_told() -> None:
+    two = vasprun(*STEPS).replace("<incar>", '<incar><i type="int" name="ISPIN"> 2 </i>')
+    for text, kind in (
+        (two, "vasprun"),
+        (pwscf().replace("<input>", "<input><spin><lsda>true</lsda></spin>"), "xml"),
+    ):
+        [said] = read_structure(text=text, format=kind)["warnings"]
+        assert "the run had two spins" in said
+
+
 def shift_of(document: dict[str, Any]) -> float:
     """How far the oxygen of :func:`structure` is moved, in fractions."""
     lattice, positions = np.array(document["lattice"]), np.array(document["positions"])

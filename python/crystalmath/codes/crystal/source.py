@@ -47,6 +47,8 @@ def read_deck(source: SourceText) -> Structure:
         ) from None
     check_count(len(crystal.sites))
     structure = all_atoms(crystal)
+    if deck.scf_item("ATOMSPIN") is not None:
+        structure.warnings.append("the spins of ATOMSPIN are not taken over: give them again")
     if deck.title is not None and deck.title.text.strip():
         structure.source["title"] = deck.title.text.strip()
     return structure

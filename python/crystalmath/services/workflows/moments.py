@@ -48,7 +48,7 @@ def settled_moments(
         raise InvalidParams(
             "atoms of one element have different moments in the structure: their symmetry is "
             "lower than the one by which strains are chosen and constants are fitted",
-            hint="give moments of elements: `inputs.moments_mu_b: {Ni: 2}`",
+            hint="give moments of elements by `inputs.moments_mu_b`: {Ni: 2}",
             field="structure",
         )
     return structure, ()

@@ -5,6 +5,8 @@ Called in worker processes by what writes structures in a standard cell.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from crystalmath.structures.structure import Floats, Structure
@@ -34,14 +36,17 @@ def _standard(
     fractions = np.linalg.solve(lattice.T, positions.T).T
     fractions -= np.where(structure.pbc, np.floor(fractions + 1e-9), 0.0)
     chosen.positions = fractions @ lattice
-    chosen.warnings += _lost_moments(structure, symmetry)
+    if _mixes_moments(structure, symmetry):
+        chosen.sites = replace(chosen.sites, moments=None)
+        chosen.warnings.append(
+            "atoms with different magnetic moments became one: the order of the spins is lost, and "
+            "the moments with it"
+        )
     return chosen
 
 
-def _lost_moments(structure: Structure, symmetry: Symmetry) -> list[str]:
-    moments = structure.sites.moments
+def _mixes_moments(structure: Structure, symmetry: Symmetry) -> bool:
+    moments = structure.moments
     if moments is None:
-        return []
-    if all(len({moments[i] for i in atoms}) == 1 for atoms in symmetry.input_atoms):
-        return []
-    return ["atoms with different magnetic moments became one: the order of the spins is lost"]
+        return False
+    return any(len({moments[i] for i in atoms}) > 1 for atoms in symmetry.input_atoms)

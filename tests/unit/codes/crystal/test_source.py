@@ -48,6 +48,12 @@ def test_silicon_is_the_same_with_every_origin(flags: str, site: str, shift: str
     assert np.linalg.norm(gap @ found.cell, axis=1).min() == pytest.approx(5.43 * 3**0.5 / 4)
 
 
+def test_spins_of_a_deck_are_told() -> None:
+    assert read_deck(source(MGO)).warnings == []
+    spins = MGO.replace("SHRINK", "UHF\nATOMSPIN\n1\n1 1\nSHRINK")
+    assert "ATOMSPIN are not taken over" in read_deck(source(spins)).warnings[0]
+
+
 def test_rhombohedral_axes_are_read_as_such() -> None:
     hexagonal = "Bi\nCRYSTAL\n0 0 0\n166\n4.54656 11.86164\n1\n83 0 0 0.2339\n" + SCF
     edge = np.sqrt(4.54656**2 / 3 + 11.86164**2 / 9)

@@ -93,10 +93,11 @@ def place(given: Structure, symprec_angstrom: float, vacuum_angstrom: float) -> 
         return Periodic(inside, repeats, None, None, ())
     symmetry = find_symmetry(inside, symprec_angstrom)
     rotations = on_reciprocal(rotations_of(inside, symprec_angstrom))
-    return Periodic(inside, repeats, symmetry, rotations, tuple(_said(symmetry, count)))
+    said = _said(symmetry, None if given.has_uneven_moments else count)
+    return Periodic(inside, repeats, symmetry, rotations, tuple(said))
 
 
-def _said(symmetry: Symmetry, count: int) -> list[str]:
+def _said(symmetry: Symmetry, count: int | None) -> list[str]:
     said = symmetry.warnings()
     off = symmetry.max_displacement_angstrom
     if off > NOTICED_A and symmetry.number > 1:
@@ -104,7 +105,8 @@ def _said(symmetry: Symmetry, count: int) -> list[str]:
             f"atoms are up to {off:.2g} Å from their places in {symmetry.symbol}: pw.x may see "
             "less symmetry; `materials.convert` gives the standard cell"
         )
-    copies = count / symmetry.atoms_primitive_cell
+    # the primitive cell of a crystal whose moments differ is that of the moments
+    copies = 1 if count is None else count / symmetry.atoms_primitive_cell
     if copies > 1.5:
         said.append(
             f"the cell is {copies:g} times the primitive one, which would cost much less; "

@@ -175,7 +175,7 @@ def _species(
     if most > 9:
         raise InvalidParams(
             f"{most} different moments on one element are more than pw.x can tell apart",
-            hint="give at most 9, or those of elements: `options.moments_mu_b: {Fe: 2.2}`",
+            hint="give at most 9, or those of elements: {Fe: 2.2}",
             field="options.moments_mu_b",
         )
     labels = {
