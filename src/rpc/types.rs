@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "8f921c600d88ca951ab78b79d1a6722c322690f7e25ed263a55b0615d3c4d42a";
+pub const SCHEMA_SHA256: &str = "8d19a998f899fd92bad500a40f7eb1e1abe3e961df5880d5a1a5c917921eb7f0";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -2243,10 +2243,10 @@ pub struct ContinueResult {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConvergenceOptions {
-    /// What is varied: `cutoff` of the plane waves (Ry), `k_spacing` (largest distance of k points,
-    /// with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry), `supercell` (how often the
-    /// cell is repeated along each vector); of CRYSTAL `shrink` (IS), `tolinteg` (five whole
-    /// numbers) and `basis` (names of its library).
+    /// What is varied: `cutoff` of the plane waves (Ry; eV with VASP), `k_spacing` (largest
+    /// distance of k points, with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry; eV
+    /// with VASP), `supercell` (how often the cell is repeated along each vector); of CRYSTAL
+    /// `shrink` (IS), `tolinteg` (five whole numbers) and `basis` (names of its library).
     pub parameter: ConvergenceOptionsParameter,
     /// Numbers in any order; what is no number, like `7 7 7 7 14`, from coarse to fine.
     pub values: Vec<Value>,
@@ -5105,7 +5105,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x and VASP always do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }

@@ -174,6 +174,8 @@ def engine_provenance(output: Mapping[str, Any]) -> dict[str, str]:
     for one in output.get("pseudopotentials") or ():
         md5 = one.get("md5_printed") or one.get("md5_file")
         known[f"pseudopotential_{one['element']}"] = f"{one['file']}, MD5 {md5 or 'not known'}"
+    for one in output.get("potentials") or ():
+        known[f"potential_{one['label']}"] = f"{one['title']}, SHA-256 {one['sha256']}"
     return known
 
 

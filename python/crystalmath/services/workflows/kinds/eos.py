@@ -15,9 +15,11 @@ from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     FORCES,
+    VASP,
     Criteria,
     at_volume,
     has_uneven_moments,
+    in_own_basis,
     relax_first,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
@@ -40,22 +42,24 @@ class Eos:
         "atoms and shape relaxed at each volume."
     )
     options: type[BaseModel] = EosOptions
-    codes = frozenset({FORCES, ESPRESSO})
+    codes = frozenset({FORCES, ESPRESSO, VASP})
     result = "fit"
     crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, if it is wanted, and the volumes around its end."""
         options = plan.options
-        relax = relax_first(plan, Criteria.of(options))
+        start = relax_first(plan, Criteria.of(options))
         volumes = NewStep(
             name="volumes",
             title="choice of the volumes",
             kind="computation",
             action=computation(EOS_STRAIN, points=options["points"], reach=options["reach"]),
-            uses={"relaxed": Use(step="relax")} if options["relax"] else {"structure": plan.start},
+            uses={"relaxed": Use(step=start.gives)}
+            if options["relax"]
+            else {"structure": plan.start},
         )
-        return (relax, volumes) if options["relax"] else (volumes,)
+        return (*start.steps, volumes) if options["relax"] else (volumes,)
 
     def trial(self, plan: Plan) -> Mapping[str, Any]:
         """The job at a volume, where there is none before."""
@@ -78,13 +82,16 @@ class Eos:
             )
             for i, (name, change) in enumerate(zip(names, output["changes"], strict=True))
         ]
-        return *jobs, _fit(plan, names, free)
+        energies = [in_own_basis(plan, job, output["k_mesh"]) for job in jobs]
+        more = [step for step in energies if step is not None]
+        return *jobs, *more, _fit(plan, [step.name for step in more] or names, free)
 
 
 def _fit(plan: Plan, names: Sequence[str], free: str) -> NewStep:
     uses: dict[str, Use | tuple[Use, ...]] = {"points": tuple(Use(step=name) for name in names)}
     if plan.options["relax"]:
-        uses["relaxed"] = Use(step="relax")
+        start = relax_first(plan, Criteria.of(plan.options))
+        uses["relaxed"] = Use(step=start.gives)
     if plan.code != FORCES:
         uses["kept"] = Use(step="volumes", path=("volumes_angstrom3",))
     known = {**plan.provenance, "at_each_volume": _RELAXED[free]}
