@@ -48,7 +48,8 @@ def determinant(m: Sequence[Sequence[float]]) -> float:
 
 
 def times(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Matrix:
-    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]  # fmt: skip # noqa: E501
+    columns = list(zip(*b, strict=True))
+    return [[sum(x * y for x, y in zip(row, one, strict=True)) for one in columns] for row in a]
 
 
 def birch(volume: float) -> tuple[float, float]:
@@ -79,7 +80,8 @@ class Cell:
         return abs(determinant(self.lattice))
 
     def displacements(self) -> Matrix:
-        off = [[x - y for x, y in zip(f, s, strict=True)] for f, s in zip(self.fractions, self.sites, strict=True)]  # fmt: skip # noqa: E501
+        pairs = zip(self.fractions, self.sites, strict=True)
+        off = [[x - y for x, y in zip(at, site, strict=True)] for at, site in pairs]
         return times(off, self.lattice)
 
     def forces(self) -> tuple[Matrix, float]:
@@ -131,7 +133,8 @@ class Cell:
 def read_poscar(text: str) -> Cell:
     lines = text.splitlines()
     lattice = [[float(x) * float(lines[1]) for x in line.split()] for line in lines[2:5]]
-    symbols = [s for s, n in zip(lines[5].split(), lines[6].split(), strict=True) for _ in range(int(n))]  # fmt: skip # noqa: E501
+    blocks = zip(lines[5].split(), lines[6].split(), strict=True)
+    symbols = [symbol for symbol, count in blocks for _ in range(int(count))]
     rows = lines[8 : 8 + len(symbols)]
     return Cell(lattice, symbols, [[float(x) for x in row.split()[:3]] for row in rows])
 

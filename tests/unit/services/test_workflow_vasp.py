@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from crystalmath.analysis.procedures.eos import strained
 from crystalmath.analysis.procedures.own_basis import joined
 from crystalmath.analysis.procedures.relaxed import basis_doubt, changed_basis
 from crystalmath.errors import BadResult, InvalidParams
@@ -91,8 +92,23 @@ def test_a_relaxed_cell_is_computed_with_its_own_plane_waves() -> None:
     assert report.uses["relaxed"].step == "minimum"  # type: ignore[union-attr]
     fixed = PROCEDURES["relax"].first_steps(plan("relax", cell="fixed"))
     assert names(fixed) == ["relax", "report"]
-    assert names(PROCEDURES["eos"].first_steps(plan(relax=False))) == ["volumes"]
     assert names(PROCEDURES["phonon"].first_steps(plan("phonon", relax=False)))[0] == "start"
+
+
+def test_volumes_around_a_structure_as_it_is_have_one_mesh() -> None:
+    with pytest.raises(InvalidParams, match="which mesh") as refused:
+        PROCEDURES["eos"].first_steps(plan(relax=False))
+    assert refused.value.field == "inputs.kpoints"
+    given = plan(inputs={"kpoints": [4, 4, 4]}, relax=False)
+    [volumes] = PROCEDURES["eos"].first_steps(given)
+    assert "k_spacing_inv_angstrom" not in volumes.action["given"]
+    spaced = plan(inputs={"k_spacing_inv_angstrom": 0.3}, relax=False)
+    [volumes] = PROCEDURES["eos"].first_steps(spaced)
+    assert volumes.action["given"]["k_spacing_inv_angstrom"] == 0.3
+    cube = {"lattice": [[4, 0, 0], [0, 4, 0], [0, 0, 4]], "pbc": [True] * 3, "symbols": ["Mg"]}
+    structure = {**cube, "positions": [[0, 0, 0]], "formula": "Mg"}
+    found = strained(5, 0.06, structure=structure, k_spacing_inv_angstrom=0.3)
+    assert found["k_mesh"] == [6, 6, 6]  # 2π / 4 Å / 0.3, upwards
 
 
 def test_energies_at_volumes_are_those_of_the_last_shape() -> None:
@@ -203,6 +219,12 @@ def test_a_relaxation_and_its_last_calculation_are_one_result() -> None:
     assert changed_basis(both)
     [doubt] = basis_doubt(both)
     assert doubt.code == "basis_of_first_cell"
+    pressed = {**both, "stress_ev_per_a3": [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]}
+    assert basis_doubt(pressed, "constant_volume") == []
+    assert basis_doubt(pressed, "isotropic") != []
+    sheared = {**both, "stress_ev_per_a3": [[0, 0.01, 0], [0.01, 0, 0], [0, 0, 0]]}
+    assert basis_doubt(sheared, "constant_volume") != []
+    assert basis_doubt(sheared, "isotropic") == []
     other = {**structure, "positions": [[0.1, 0, 0]]}
     with pytest.raises(BadResult, match=r"0\.1 Å from where it should be"):
         joined(relaxed, {**final, "structure": other})

@@ -181,6 +181,17 @@ def same_mesh(plan: Plan, mesh: Sequence[int] | None) -> dict[str, Any]:
     return {"k_mesh": list(mesh), "k_spacing_inv_angstrom": None}
 
 
+def spacing_of(plan: Plan) -> dict[str, float]:
+    """The distance of k points by which cells get one mesh that nothing was computed of before.
+
+    Raises
+    ------
+    InvalidParams
+        Nothing says which mesh that is, and the code would give each cell another one.
+    """
+    return vasp.spacing_of(plan) if plan.code == VASP else {}
+
+
 def has_uneven_moments(plan: Plan) -> bool:
     """Whether atoms were given moments that differ: symmetry finds them equal nonetheless."""
     return len({value for value in moments_of_atoms(plan) if value}) > 1

@@ -98,6 +98,20 @@ def same_mesh(plan: Plan, mesh: Sequence[int] | None) -> dict[str, Any]:
     return {} if mesh is None or plan.inputs.get("kpoints") is not None else with_mesh(mesh)
 
 
+def spacing_of(plan: Plan) -> dict[str, float]:
+    """See ``calculations.spacing_of``: the input set has a density, which counts each cell anew."""
+    spacing = plan.inputs.get("k_spacing_inv_angstrom")
+    if isinstance(spacing, int | float):
+        return {"k_spacing_inv_angstrom": float(spacing)}
+    if plan.inputs.get("kpoints") is None:
+        raise InvalidParams(
+            "without the relaxation nothing says which mesh of k points all volumes have",
+            hint="give `inputs.kpoints` or `inputs.k_spacing_inv_angstrom`",
+            field="inputs.kpoints",
+        )
+    return {}
+
+
 def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
     """The inputs that set a parameter of a series.
 

@@ -21,6 +21,7 @@ from crystalmath.services.workflows.calculations import (
     has_uneven_moments,
     in_own_basis,
     relax_first,
+    spacing_of,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
 from crystalmath.services.workflows.plan import Plan, computation
@@ -49,12 +50,15 @@ class Eos:
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, if it is wanted, and the volumes around its end."""
         options = plan.options
+        spacing = {} if options["relax"] else spacing_of(plan)
         start = relax_first(plan, Criteria.of(options))
         volumes = NewStep(
             name="volumes",
             title="choice of the volumes",
             kind="computation",
-            action=computation(EOS_STRAIN, points=options["points"], reach=options["reach"]),
+            action=computation(
+                EOS_STRAIN, points=options["points"], reach=options["reach"], **spacing
+            ),
             uses={"relaxed": Use(step=start.gives)}
             if options["relax"]
             else {"structure": plan.start},

@@ -48,7 +48,7 @@ class Relax:
             name="report",
             title="symmetry and results",
             kind="computation",
-            action=computation(RELAX_REPORT, provenance=plan.provenance),
+            action=computation(RELAX_REPORT, provenance=plan.provenance, cell=options["cell"]),
             uses={"before": plan.start, "relaxed": Use(step=start.gives)},
         )
         return *start.steps, report
