@@ -91,7 +91,7 @@ def incar_of(served: Daemon, workflow: dict[str, Any], step: str) -> dict[str, s
 def test_equation_of_state(served: Daemon, given: dict[str, Any]) -> None:
     eos = run(served, "eos", given, points=5)
     steps = [step["name"] for step in eos["graph"]]
-    assert steps[:4] == ["relax", "relax-energy", "minimum", "volumes"]
+    assert steps[:4] == ["relax", "relax-atoms", "minimum", "volumes"]
     found = values(eos)
     assert found["a_relaxed"] == pytest.approx(model.A0, abs=1e-6)
     assert found["v0"] == pytest.approx(model.V0 / 2, rel=1e-5)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crystalmath.analysis.procedures.relaxed import same_structure, structure_of_step
+from crystalmath.analysis.procedures.relaxed import same_cell, structure_of_step
 
 
 def joined(relaxed: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, Any]:
@@ -19,15 +19,16 @@ def joined(relaxed: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, An
     relaxed
         What the relaxation gave, with the plane waves of its first cell.
     final
-        What a calculation of the structure that it ended with gave.
+        What a calculation in the cell that it ended with gave: of the same atoms, or with the atoms
+        relaxed with its plane waves.
 
     Raises
     ------
     BadResult
-        The calculation was made of another structure.
+        The calculation was made in another cell, or of other atoms.
     """
     wanted = structure_of_step(relaxed)
-    same_structure(structure_of_step(final), wanted, "the calculation of the relaxed structure")
+    same_cell(structure_of_step(final), wanted, "the calculation in the relaxed cell")
     ended = {**(relaxed.get("relaxation") or {}), "final_enthalpy_ev": relaxed["energy_ev"]}
     steps = {name: relaxed[name] for name in ("n_ionic_steps",) if name in relaxed}
     return {

@@ -298,37 +298,45 @@ class Start:
     gives: str
 
 
-def relaxed(plan: Plan, relaxation: NewStep) -> Start:
+def relaxed(plan: Plan, relaxation: NewStep, criteria: Criteria | None = None) -> Start:
     """A relaxation, and what makes its energy, forces and stress those of its last cell.
 
-    VASP keeps the plane waves of the first cell. So a static run with those of the last one comes
+    VASP keeps the plane waves of the first cell. So a calculation with those of the last one comes
     behind it; pw.x does the same within its job.
+
+    Parameters
+    ----------
+    criteria
+        Of what starts from the minimum, and needs forces as small with those plane waves: the atoms
+        are relaxed with them. None: they stay where they are.
     """
-    energy = in_own_basis(plan, relaxation)
-    if energy is None:
+    if not keeps_first_basis(plan, relaxation):
         return Start((relaxation,), relaxation.name)
+    end = in_own_basis(plan, relaxation, f"{relaxation.name}-energy")
+    if criteria is not None:
+        end = atoms_in_own_basis(plan, relaxation, criteria)
     joined = NewStep(
         name="minimum",
         title="the relaxed structure, with its own plane waves",
         kind="computation",
         action=computation(OWN_BASIS),
-        uses={"relaxed": Use(step=relaxation.name), "final": Use(step=energy.name)},
+        uses={"relaxed": Use(step=relaxation.name), "final": Use(step=end.name)},
     )
-    return Start((relaxation, energy, joined), joined.name)
+    return Start((relaxation, end, joined), joined.name)
+
+
+def keeps_first_basis(plan: Plan, relaxation: NewStep) -> bool:
+    """Whether a relaxation ends with the plane waves of another cell than its last one."""
+    moved = relaxation.action["inputs"].get("cell", "fixed") != "fixed"
+    return plan.code == VASP and moved
 
 
 def in_own_basis(
-    plan: Plan, relaxation: NewStep, mesh: Sequence[int] | None = None
-) -> NewStep | None:
-    """The static run behind a relaxation that changed the cell.
-
-    None where the code does it by itself, or has no plane waves, or the cell was fixed.
-    """
-    moved = relaxation.action["inputs"].get("cell", "fixed") != "fixed"
-    if plan.code != VASP or not moved:
-        return None
+    plan: Plan, relaxation: NewStep, name: str, mesh: Sequence[int] | None = None
+) -> NewStep:
+    """The calculation of what a relaxation ended with, with the plane waves of its cell."""
     return NewStep(
-        name=f"{relaxation.name}-energy",
+        name=name,
         title=f"{relaxation.title}: energy, forces and stress with the plane waves of its cell",
         kind="job",
         action=single_point(plan, same_mesh(plan, mesh)),
@@ -336,11 +344,23 @@ def in_own_basis(
     )
 
 
+def atoms_in_own_basis(plan: Plan, before: NewStep, criteria: Criteria) -> NewStep:
+    """The relaxation of the atoms in the cell that a relaxation ended with."""
+    return NewStep(
+        name=f"{before.name}-atoms",
+        title=f"{before.title}: the atoms with the plane waves of its cell",
+        kind="job",
+        action=relaxation(plan, criteria, "fixed"),
+        uses={"structure": Use(step=before.name, path=("structure",))},
+    )
+
+
 def relax_first(plan: Plan, criteria: Criteria) -> Start:
     """The step ``relax`` that kinds begin with: atoms and cell to their minimum."""
     action = relaxation(plan, criteria, "full")
     uses = {"structure": plan.start}
-    return relaxed(plan, NewStep("relax", "relaxation of atoms and cell", "job", action, uses))
+    step = NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
+    return relaxed(plan, step, criteria)
 
 
 def start_at_minimum(plan: Plan) -> Start:

@@ -20,6 +20,7 @@ from crystalmath.services.workflows.calculations import (
     at_volume,
     has_uneven_moments,
     in_own_basis,
+    keeps_first_basis,
     relax_first,
     spacing_of,
 )
@@ -86,9 +87,12 @@ class Eos:
             )
             for i, (name, change) in enumerate(zip(names, output["changes"], strict=True))
         ]
-        energies = [in_own_basis(plan, job, output["k_mesh"]) for job in jobs]
-        more = [step for step in energies if step is not None]
-        return *jobs, *more, _fit(plan, [step.name for step in more] or names, free)
+        energies = [
+            in_own_basis(plan, job, f"energy-{i}", output["k_mesh"])
+            for i, job in enumerate(jobs, 1)
+            if keeps_first_basis(plan, job)
+        ]
+        return *jobs, *energies, _fit(plan, [step.name for step in energies or jobs], free)
 
 
 def _fit(plan: Plan, names: Sequence[str], free: str) -> NewStep:
