@@ -18,10 +18,10 @@ from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     Criteria,
     of_primitive,
-    relax_first,
     single_point,
 )
 from crystalmath.services.workflows.computations import BANDS_PATH, BANDS_REPORT
+from crystalmath.services.workflows.minimum import relax_first
 from crystalmath.services.workflows.plan import Plan, computation
 
 _TASK: Final = "band_structure"

@@ -21,9 +21,9 @@ from crystalmath.services.workflows.calculations import (
     moments_refused,
     relaxation,
     same_mesh,
-    start_at_minimum,
 )
 from crystalmath.services.workflows.computations import ELASTIC_FIT, ELASTIC_STRAIN
+from crystalmath.services.workflows.minimum import start_at_minimum
 from crystalmath.services.workflows.plan import Plan, computation
 
 

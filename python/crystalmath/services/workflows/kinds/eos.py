@@ -19,12 +19,10 @@ from crystalmath.services.workflows.calculations import (
     Criteria,
     at_volume,
     has_uneven_moments,
-    in_own_basis,
-    keeps_first_basis,
-    relax_first,
     spacing_of,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
+from crystalmath.services.workflows.minimum import in_own_basis, keeps_first_basis, relax_first
 from crystalmath.services.workflows.plan import Plan, computation
 
 _RELAXED: Final = {

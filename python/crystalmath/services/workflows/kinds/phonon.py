@@ -22,9 +22,9 @@ from crystalmath.services.workflows.calculations import (
     moments_refused,
     of_supercell,
     single_point,
-    start_at_minimum,
 )
 from crystalmath.services.workflows.computations import PHONON_DISPLACE, PHONON_RESULT
+from crystalmath.services.workflows.minimum import start_at_minimum
 from crystalmath.services.workflows.plan import Plan, computation
 
 EDGE_ANGSTROM: Final = 12.0

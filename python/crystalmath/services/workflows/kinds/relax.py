@@ -15,9 +15,9 @@ from crystalmath.services.workflows.calculations import (
     VASP,
     Criteria,
     relaxation,
-    relaxed,
 )
 from crystalmath.services.workflows.computations import RELAX_REPORT
+from crystalmath.services.workflows.minimum import relaxed
 from crystalmath.services.workflows.plan import Plan, computation
 
 
