@@ -10,6 +10,7 @@ import pytest
 from crystalmath.analysis.procedures.eos import strained
 from crystalmath.analysis.procedures.own_basis import joined
 from crystalmath.analysis.procedures.relaxed import basis_doubt, changed_basis
+from crystalmath.codes.vasp.options import TASKS_OF_SET
 from crystalmath.errors import BadResult, InvalidParams
 from crystalmath.services.ports_workflows import NewStep
 from crystalmath.services.workflows.calculations import (
@@ -25,6 +26,7 @@ from crystalmath.services.workflows.calculations import (
 )
 from crystalmath.services.workflows.kinds import PROCEDURES
 from crystalmath.services.workflows.plan import Plan
+from crystalmath.services.workflows.vasp import RELAXING_SETS
 
 CRITERIA = Criteria(fmax_ev_per_a=1e-3, smax_gpa=1e-3, max_steps=40, optimizer="LBFGS")
 
@@ -131,6 +133,11 @@ def test_energies_at_volumes_are_those_of_the_last_shape() -> None:
     assert shaped[2].action["inputs"]["kpoints"] == [5, 5, 5]
     for free in ("nothing", "atoms"):
         assert names(steps(free)) == ["volume-1", "volume-2", "fit"]
+
+
+def test_a_set_of_a_workflow_is_one_for_relaxations_and_static_runs() -> None:
+    both = {name for name, tasks in TASKS_OF_SET.items() if {"relax", "static"} <= set(tasks)}
+    assert set(RELAXING_SETS) == both - {"MVLSlabSet"}, "a slab is no crystal"
 
 
 def test_supercells_have_a_coarser_mesh_and_what_grows_with_them() -> None:
