@@ -176,6 +176,7 @@ def test_a_series_sets_its_parameter() -> None:
         ),
         ("eos", {"incar": {"EDIFFG": -0.01}}, "inputs.incar.EDIFFG"),
         ("eos", {"incar": {"KSPACING": 0.2}}, "inputs.incar.KSPACING"),
+        ("eos", {"incar": "ENCUT = 600"}, "inputs.incar"),
         ("eos", {"max_steps": 5}, "inputs.max_steps"),
         ("eos", {"density_from": "/tmp"}, "inputs.density_from"),
         ("elastic", {"set": "MPStaticSet"}, "inputs.set"),

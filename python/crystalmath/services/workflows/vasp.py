@@ -236,9 +236,23 @@ def _check(plan: Plan) -> None:
 
 
 def _incar(plan: Plan) -> Mapping[str, Any]:
-    """The tags that the user gave; what is none is refused where the job is checked."""
+    """The tags that the user gave.
+
+    Raises
+    ------
+    InvalidParams
+        They are no tags with values.
+    """
     given = plan.inputs.get("incar")
-    return given if isinstance(given, Mapping) else {}
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidParams(
+            "`inputs.incar` must hold tags with their values",
+            hint="e.g. {ENCUT: 600}",
+            field="inputs.incar",
+        )
+    return given
 
 
 def _set_already(field: str, what: str) -> InvalidParams:
