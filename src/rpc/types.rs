@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "2c1a1e485b23c89e13f7e97a3438acaed9d23d7faf42ae489f74afa603e2058e";
+pub const SCHEMA_SHA256: &str = "6eb7c0e87d6c6e5d4be419cb91af3977c0106c4284631b1520916cf0305da4e1";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -2243,10 +2243,10 @@ pub struct ContinueResult {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConvergenceOptions {
-    /// What is varied: `cutoff` of the plane waves (Ry), `k_spacing` (largest distance of k points,
-    /// with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry), `supercell` (how often the
-    /// cell is repeated along each vector); of CRYSTAL `shrink` (IS), `tolinteg` (five whole
-    /// numbers) and `basis` (names of its library).
+    /// What is varied: `cutoff` of the plane waves (Ry; eV with VASP), `k_spacing` (largest
+    /// distance of k points, with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry; eV
+    /// with VASP), `supercell` (how often the cell is repeated along each vector); of CRYSTAL
+    /// `shrink` (IS), `tolinteg` (five whole numbers) and `basis` (names of its library).
     pub parameter: ConvergenceOptionsParameter,
     /// Numbers in any order; what is no number, like `7 7 7 7 14`, from coarse to fine.
     pub values: Vec<Value>,
@@ -5109,7 +5109,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x and VASP always do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }

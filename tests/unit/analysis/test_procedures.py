@@ -42,9 +42,13 @@ def relaxed(**more: Any) -> dict[str, Any]:
     return output(diamond(), -10.0, stress_ev_per_a3=stress, **more)
 
 
+UNITS = {"cutoff": "Ry", "degauss": "Ry", "k_spacing": "1/Å"}
+
+
 def asked(parameter: str = "cutoff", quantity: str = "energy_per_atom_ev", n: int = 4) -> Any:
     steps = [f"point-{i + 1}" for i in range(n)]
-    return {"parameter": parameter, "quantity": quantity, "tolerance": 1e-3, "steps": steps}
+    known = {"parameter": parameter, "unit": UNITS.get(parameter, ""), "quantity": quantity}
+    return {**known, "tolerance": 1e-3, "steps": steps}
 
 
 def quantities(document: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +60,7 @@ def flags(document: dict[str, Any]) -> dict[str, str]:
 
 
 def _series(parameter: str, values: list[Any]) -> dict[str, Any]:
-    return points_of(diamond(), parameter, values)
+    return points_of(diamond(), parameter, values, UNITS.get(parameter, ""))
 
 
 def test_numbers_are_put_from_coarse_to_fine() -> None:

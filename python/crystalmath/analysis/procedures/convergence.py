@@ -22,7 +22,6 @@ from crystalmath.services.workflows.content import bare_structure
 from crystalmath.structures.structure import Structure, of_document
 from crystalmath.units import EV_PER_ANGSTROM3_GPA
 
-UNITS: Final = {"cutoff": "Ry", "degauss": "Ry", "k_spacing": "1/Å"}
 DESCENDING: Final = frozenset({"k_spacing", "degauss"})
 """Parameters that are finer when they are smaller."""
 MAX_ATOMS: Final = 2000
@@ -30,9 +29,14 @@ _NO_LEVELS: Final = "the calculation gave no gap: it found a metal, or no empty 
 
 
 def points_of(
-    structure: Mapping[str, Any], parameter: str, values: Sequence[float | str]
+    structure: Mapping[str, Any], parameter: str, values: Sequence[float | str], unit: str = ""
 ) -> dict[str, Any]:
     """The points of a series, from coarse to fine.
+
+    Parameters
+    ----------
+    unit
+        Of the values; empty where they have none.
 
     Returns
     -------
@@ -55,7 +59,6 @@ def points_of(
     elif parameter == "shrink":
         points = [_shrink(int(value)) for value in values]
     else:
-        unit = UNITS.get(parameter, "")
         points = [_plain(value, unit) for value in values]
     bare = bare_structure(structure)
     return {
@@ -67,7 +70,7 @@ def points_of(
 def _plain(value: float | str, unit: str) -> dict[str, Any]:
     if isinstance(value, str):
         return {"setting": value, "number": None, "value": value, "series": ""}
-    return {"setting": f"{value:g} {unit}", "number": value, "value": value, "series": ""}
+    return {"setting": f"{value:g} {unit}".strip(), "number": value, "value": value, "series": ""}
 
 
 def _meshes(given: Structure, spacings: Sequence[float]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -150,7 +153,8 @@ def chosen(
     outputs
         What the calculation of each point gave; None where it failed.
     asked
-        ``parameter``, ``quantity``, ``tolerance``, and the names of the ``steps`` of the points.
+        ``parameter`` with its ``unit``, ``quantity``, ``tolerance``, and the names of the ``steps``
+        of the points.
 
     Raises
     ------
@@ -175,7 +179,7 @@ def chosen(
         quantity,
         asked["tolerance"],
         asked["parameter"],
-        UNITS.get(asked["parameter"], ""),
+        asked["unit"],
         tuple(series["notes"]),
     )
     return convergence_document(found, provenance_of(("numpy", "spglib"), **known)).document()

@@ -12,7 +12,8 @@ from typing import Any, Final
 from crystalmath.analysis.eos.fit import fit_eos
 from crystalmath.analysis.eos.scan import scaled, scan_volumes
 from crystalmath.analysis.flags import Flag
-from crystalmath.analysis.point_group import periodic
+from crystalmath.analysis.mesh import mesh_of as spaced_mesh
+from crystalmath.analysis.point_group import on_reciprocal, periodic, rotations_of
 from crystalmath.analysis.procedures.freedom import CUBIC_FROM, free_at_volume
 from crystalmath.analysis.procedures.relaxed import (
     basis_doubt,
@@ -44,6 +45,7 @@ def strained(
     reach: float,
     relaxed: Mapping[str, Any] | None = None,
     structure: Mapping[str, Any] | None = None,
+    k_spacing_inv_angstrom: float | None = None,
 ) -> dict[str, Any]:
     """Structures at volumes around the relaxed one, or around that of a structure.
 
@@ -55,12 +57,14 @@ def strained(
         What the relaxation gave.
     structure
         Instead of it: the structure to strain as it is.
+    k_spacing_inv_angstrom
+        Of the k points, for a structure that nothing was computed of yet.
 
     Returns
     -------
     dict
         ``structures``, with ``volumes_angstrom3`` and ``changes`` (relative) in the same order, and
-        what is ``free`` at each volume, and the ``k_mesh`` of the relaxation.
+        what is ``free`` at each volume, and the ``k_mesh`` of the relaxation, or of the structure.
 
     Raises
     ------
@@ -71,6 +75,10 @@ def strained(
     if relaxed is not None:
         forces, stress = forces_and_stress(relaxed)
         check_relaxed(forces, None if changed_basis(relaxed) else stress, "eos")
+    mesh = None if relaxed is None else mesh_of(relaxed)
+    if relaxed is None and k_spacing_inv_angstrom is not None:
+        rotations = on_reciprocal(rotations_of(given))
+        mesh = list(spaced_mesh(given.cell, k_spacing_inv_angstrom, rotations, 3))
     volumes = scan_volumes(given.volume, points, reach)
     return {
         "structures": [
@@ -80,7 +88,7 @@ def strained(
         "changes": [round(float(volume / given.volume - 1), 9) for volume in volumes],
         # atoms that symmetry finds equal need not move alike where their moments differ
         "free": "shape" if given.has_uneven_moments else free_at_volume(given),
-        "k_mesh": None if relaxed is None else mesh_of(relaxed),
+        "k_mesh": mesh,
     }
 
 

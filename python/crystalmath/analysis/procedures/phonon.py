@@ -35,6 +35,7 @@ from crystalmath.analysis.procedures.relaxed import (
     engine_provenance,
     forces_and_stress,
     lattice_quantities,
+    mesh_of,
     same_structure,
     structure_of_step,
     symmetry_of,
@@ -98,7 +99,8 @@ def displaced(
     Returns
     -------
     dict
-        ``plan``, and in the same order ``structures`` and ``titles``.
+        ``plan``, in the same order ``structures`` and ``titles``, and the ``k_mesh`` of the
+        calculation.
 
     Raises
     ------
@@ -115,6 +117,7 @@ def displaced(
     symbols = plan.supercell().symbols
     return {
         "plan": document,
+        "k_mesh": mesh_of(relaxed),
         "structures": [bare_structure(cell.document()) for cell in plan.displaced()],
         "titles": [
             f"{symbols[item.atom]} (atom {item.atom + 1} of {len(symbols)}) moved by "

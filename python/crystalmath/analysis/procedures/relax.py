@@ -26,7 +26,10 @@ from crystalmath.structures.symmetry.crystal import Symmetry
 
 
 def report(
-    before: Mapping[str, Any], relaxed: Mapping[str, Any], provenance: Mapping[str, str]
+    before: Mapping[str, Any],
+    relaxed: Mapping[str, Any],
+    provenance: Mapping[str, str],
+    cell: str | None = None,
 ) -> dict[str, Any]:
     """What a relaxation changed, as a results document.
 
@@ -36,6 +39,8 @@ def report(
         The structure that it started from.
     relaxed
         What it gave.
+    cell
+        What the cell was free to do; None: everything.
     """
     first, last = of_document(before), structure_of_step(relaxed)
     groups = (symmetry_of(first), symmetry_of(last)) if last.is_crystal else (None, None)
@@ -54,7 +59,7 @@ def report(
         title="Relaxation",
         quantities=tuple(quantities),
         tables=(_table(first, last, groups),) if last.is_crystal else (),
-        flags=(*changed_group(*groups), *basis_doubt(relaxed)),
+        flags=(*changed_group(*groups), *basis_doubt(relaxed, cell)),
         provenance=provenance_of(
             ("numpy", "spglib"), **{**provenance, **engine_provenance(relaxed)}
         ),

@@ -14,6 +14,7 @@ from crystalmath.errors import BadResult, InputRejected
 from crystalmath.structures.cell import cell_parameters
 from crystalmath.structures.structure import Floats, Structure, of_document
 from crystalmath.structures.symmetry.crystal import Symmetry, find_symmetry
+from crystalmath.units import EV_PER_ANGSTROM3_GPA
 
 _SAME_ANGSTROM: Final = 1e-4
 """What the digits of an output may change; a displacement is a hundred times as long."""
@@ -152,11 +153,18 @@ def changed_basis(output: Mapping[str, Any]) -> bool:
     return isinstance(output.get("final_scf"), dict)
 
 
-def basis_doubt(output: Mapping[str, Any] | None) -> list[Flag]:
-    """A doubt when that stress is large."""
+def basis_doubt(output: Mapping[str, Any] | None, cell: str | None = None) -> list[Flag]:
+    """A doubt when that stress is large.
+
+    Parameters
+    ----------
+    cell
+        What the cell was free to do, see ``contract.relaxation``; None: everything. Stress along
+        what was held is no doubt.
+    """
     if output is None or not changed_basis(output):
         return []
-    left = output.get("smax_gpa")
+    left = _stress_along(output, cell)
     if left is None or left <= STRESS_GPA:
         return []
     return [
@@ -168,12 +176,26 @@ def basis_doubt(output: Mapping[str, Any] | None) -> list[Flag]:
     ]
 
 
+def _stress_along(output: Mapping[str, Any], cell: str | None) -> float | None:
+    """Largest stress in GPa that a further change of the cell could remove."""
+    stress = output.get("stress_ev_per_a3")
+    if cell not in ("constant_volume", "isotropic") or stress is None:
+        return output.get("smax_gpa")
+    given = np.array(stress, dtype=float) * EV_PER_ANGSTROM3_GPA
+    pressure = np.trace(given) / 3
+    return float(
+        abs(pressure) if cell == "isotropic" else np.abs(given - pressure * np.eye(3)).max()
+    )
+
+
 def engine_provenance(output: Mapping[str, Any]) -> dict[str, str]:
     """What a step says of the program that computed it and of what it was given, flat."""
     known = _flat("engine_", output.get("engine")) | _flat("", output.get("settings"))
     for one in output.get("pseudopotentials") or ():
         md5 = one.get("md5_printed") or one.get("md5_file")
         known[f"pseudopotential_{one['element']}"] = f"{one['file']}, MD5 {md5 or 'not known'}"
+    for one in output.get("potentials") or ():
+        known[f"potential_{one['label']}"] = f"{one['title']}, SHA-256 {one['sha256']}"
     return known
 
 

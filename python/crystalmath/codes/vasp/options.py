@@ -24,13 +24,14 @@ SET_OF_TASK: Final = {
 }
 """The input set that is taken where none is named."""
 TASKS_OF_SET: Final = {
-    "MPRelaxSet": ("relax",),
+    "MPRelaxSet": ("relax", "static"),
     "MPStaticSet": ("static",),
-    "MP24RelaxSet": ("relax",),
+    "MP24RelaxSet": ("relax", "static"),
     "MatPESStaticSet": ("static",),
     "MPNonSCFSet": ("bands", "dos"),
-    "MVLSlabSet": ("relax",),
+    "MVLSlabSet": ("relax", "static"),
 }
+"""What each set is taken for; of a relaxation's set a static run has the accuracy."""
 SetName = Literal[
     "MPRelaxSet", "MPStaticSet", "MP24RelaxSet", "MatPESStaticSet", "MPNonSCFSet", "MVLSlabSet"
 ]
@@ -122,4 +123,9 @@ class VaspOptions(VaspInputs):
     density_from: _Absolute | None = Field(
         default=None,
         description="Directory of a static run with its CHGCAR; needed by bands and dos.",
+    )
+    atom_order: list[Annotated[int, Field(ge=0)]] | None = Field(
+        default=None,
+        description="Of each atom in a given POSCAR its place in the results, from 0; a job that "
+        "goes on has it where POSCAR has another order than the structure had.",
     )

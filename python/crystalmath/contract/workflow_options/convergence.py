@@ -22,8 +22,9 @@ class ConvergenceOptions(Params):
     """Options of a convergence series."""
 
     parameter: Parameter = Field(
-        description="What is varied: `cutoff` of the plane waves (Ry), `k_spacing` (largest "
-        "distance of k points, with the factor 2π, 1/Å), `degauss` (width of the smearing, Ry), "
+        description="What is varied: `cutoff` of the plane waves (Ry; eV with VASP), `k_spacing` "
+        "(largest distance of k points, with the factor 2π, 1/Å), `degauss` (width of the "
+        "smearing, Ry; eV with VASP), "
         "`supercell` (how often the cell is repeated along each vector); of CRYSTAL `shrink` "
         "(IS), `tolinteg` (five whole numbers) and `basis` (names of its library).",
         examples=["cutoff"],

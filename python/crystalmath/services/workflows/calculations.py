@@ -12,15 +12,16 @@ from math import prod
 from typing import Any, Final
 
 from crystalmath.errors import InvalidParams
-from crystalmath.services.ports_workflows import NewStep
+from crystalmath.services.workflows import vasp
 from crystalmath.services.workflows.plan import Plan
 
 FORCES: Final = "forces"
 """The code that computes with force engines."""
 ESPRESSO: Final = "espresso"
 CRYSTAL: Final = "crystal"
+VASP: Final = vasp.VASP
 
-_SINGLE_POINT: Final = {FORCES: "single_point"}
+_SINGLE_POINT: Final = {FORCES: "single_point", VASP: "static"}
 """Task that gives energy, forces and stress, where its name is not ``scf``."""
 
 
@@ -48,8 +49,21 @@ _VARIED: Final[Mapping[str, Mapping[str, str]]] = {
         "supercell": "",
     },
     CRYSTAL: {"tolinteg": "tolinteg", "basis": "basis", "shrink": "shrink"},
+    VASP: vasp.VARIED,
 }
 """The input of each code for a parameter of a series; empty where the structure says it all."""
+
+
+UNITS: Final[Mapping[str, Mapping[str, str]]] = {
+    ESPRESSO: {"cutoff": "Ry", "degauss": "Ry"},
+    VASP: {"cutoff": "eV", "degauss": "eV"},
+}
+"""Of the values of a series, where each code has its own."""
+
+
+def unit_of(plan: Plan, parameter: str) -> str:
+    """The unit of the values of a parameter; empty for a pure number."""
+    return "1/Å" if parameter == "k_spacing" else UNITS.get(plan.code, {}).get(parameter, "")
 
 
 def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
@@ -82,6 +96,8 @@ def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
         return {"options": {**options, names[parameter]: value}}
     if parameter == "supercell":
         return of_supercell(plan, [int(value)] * 3)
+    if plan.code == VASP:
+        return vasp.varied(plan, parameter, value)
     return {names[parameter]: value}
 
 
@@ -89,12 +105,21 @@ _PER_CELL: Final = ("total_magnetization_mu_b", "charge", "n_bands")
 """Inputs of pw.x that belong to a whole cell, and grow with it."""
 
 
-def of_supercell(plan: Plan, sizes: Sequence[int]) -> dict[str, Any]:
+def of_supercell(
+    plan: Plan, sizes: Sequence[int], mesh: Sequence[int] | None = None
+) -> dict[str, Any]:
     """The inputs of a job of a supercell that those of its cell do not fit.
 
     A mesh of k points that was given becomes coarser; a spacing needs no change. Charge, total
     moment and number of bands are those of all cells together.
+
+    Parameters
+    ----------
+    mesh
+        That of the cell, as a calculation had it; of VASP, whose input set chooses it.
     """
+    if plan.code == VASP:
+        return vasp.of_supercell(plan, sizes, mesh)
     given = plan.inputs
     scaled = {name: given[name] * prod(sizes) for name in _PER_CELL if given.get(name) is not None}
     mesh = given.get("k_mesh")
@@ -102,6 +127,17 @@ def of_supercell(plan: Plan, sizes: Sequence[int]) -> dict[str, Any]:
         pairs = zip(mesh, sizes, strict=True)
         scaled["k_mesh"] = [-(-points // size) for points, size in pairs]
     return scaled
+
+
+def check_supercell(plan: Plan) -> None:
+    """Refuse inputs that fit the given cell alone, where larger ones are computed.
+
+    Raises
+    ------
+    InvalidParams
+    """
+    if plan.code == VASP:
+        vasp.check_supercell(plan)
 
 
 def of_primitive(plan: Plan, cells: int) -> dict[str, Any]:
@@ -136,15 +172,46 @@ def same_mesh(plan: Plan, mesh: Sequence[int] | None) -> dict[str, Any]:
     mesh
         That of the calculation that they are compared with; None where it has none.
     """
+    if plan.code == VASP:
+        return vasp.same_mesh(plan, mesh)
     if mesh is None or plan.code != ESPRESSO or plan.inputs.get("k_mesh") is not None:
         return {}
     return {"k_mesh": list(mesh), "k_spacing_inv_angstrom": None}
 
 
+def spacing_of(plan: Plan) -> dict[str, float]:
+    """The distance of k points by which cells get one mesh that nothing was computed of before.
+
+    Raises
+    ------
+    InvalidParams
+        Nothing says which mesh that is, and the code would give each cell another one.
+    """
+    return vasp.spacing_of(plan) if plan.code == VASP else {}
+
+
 def has_uneven_moments(plan: Plan) -> bool:
     """Whether atoms were given moments that differ: symmetry finds them equal nonetheless."""
+    return len({value for value in moments_of_atoms(plan) if value}) > 1
+
+
+def moments_of_atoms(plan: Plan) -> Sequence[float]:
+    """Moments that were given atom by atom; empty where there are none."""
+    if plan.code == VASP:
+        return vasp.moments(plan)
     moments = plan.inputs.get("moments_mu_b")
-    return isinstance(moments, list) and len({value for value in moments if value}) > 1
+    return moments if isinstance(moments, list) else ()
+
+
+def moments_refused(plan: Plan, why: str) -> InvalidParams:
+    """The refusal of moments that do not fit the cells of a workflow, with what to give instead."""
+    if plan.code == VASP:
+        return vasp.moments_refused(why)
+    return InvalidParams(
+        why,
+        hint="give moments of elements: {Ni: 2}, or those of atoms in the structure",
+        field="inputs.moments_mu_b",
+    )
 
 
 def _five(text: Any) -> list[int]:
@@ -166,6 +233,8 @@ def single_point(plan: Plan, inputs: Mapping[str, Any] | None = None) -> dict[st
     inputs
         Further inputs, in the words of the code.
     """
+    if plan.code == VASP:
+        return vasp.job(plan, _SINGLE_POINT[VASP], inputs or {})
     return plan.job(_SINGLE_POINT.get(plan.code, "scf"), inputs or {})
 
 
@@ -179,7 +248,10 @@ def relaxation(plan: Plan, criteria: Criteria, cell: str | None, **more: Any) ->
     more
         Further inputs that all codes understand.
     """
-    given: dict[str, Any] = {
+    if plan.code == VASP:
+        moves = {} if cell is None else {"cell": cell}
+        return vasp.relaxation(plan, criteria.fmax_ev_per_a, criteria.max_steps, **moves, **more)
+    given = {
         "fmax_ev_per_a": criteria.fmax_ev_per_a,
         "smax_gpa": criteria.smax_gpa,
         "max_steps": criteria.max_steps,
@@ -212,24 +284,6 @@ def at_volume(
     if free == "atoms":
         return relaxation(plan, criteria, "fixed", **more)
     return single_point(plan, more)
-
-
-def relax_first(plan: Plan, criteria: Criteria) -> NewStep:
-    """The step ``relax`` that kinds begin with: atoms and cell to their minimum."""
-    action = relaxation(plan, criteria, "full")
-    uses = {"structure": plan.start}
-    return NewStep("relax", "relaxation of atoms and cell", "job", action, uses)
-
-
-def start_at_minimum(plan: Plan) -> NewStep:
-    """The first step of a kind that starts from a minimum, and has the option ``relax``.
-
-    The relaxation of atoms and cell, or the forces of a structure that is relaxed already.
-    """
-    if plan.options["relax"]:
-        return relax_first(plan, Criteria.of(plan.options))
-    uses = {"structure": plan.start}
-    return NewStep("start", "forces of the structure as it is", "job", single_point(plan), uses)
 
 
 def dynamics(plan: Plan) -> dict[str, Any]:

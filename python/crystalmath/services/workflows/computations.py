@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+OWN_BASIS: Final = "crystalmath.analysis.procedures.own_basis:joined"
 RELAX_REPORT: Final = "crystalmath.analysis.procedures.relax:report"
 EOS_STRAIN: Final = "crystalmath.analysis.procedures.eos:strained"
 EOS_FIT: Final = "crystalmath.analysis.procedures.eos:fitted"
@@ -39,7 +40,7 @@ CHECKS: Final[Mapping[str, str]] = {"phonon": PHONON_CHECK}
 """By kind: what looks at structure and options before a workflow is accepted."""
 COMPUTATIONS: Final = frozenset(
     {
-        *(RELAX_REPORT, EOS_STRAIN, EOS_FIT),
+        *(OWN_BASIS, RELAX_REPORT, EOS_STRAIN, EOS_FIT),
         *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
         *(ELASTIC_STRAIN, ELASTIC_FIT),
         *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),

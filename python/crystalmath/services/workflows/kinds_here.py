@@ -12,7 +12,7 @@ from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.workflows import CreateParams, EngineUse, KindInfo
 from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services.ports import CodeAdapter, StructureData
-from crystalmath.services.workflows.calculations import FORCES
+from crystalmath.services.workflows.calculations import FORCES, VASP
 from crystalmath.services.workflows.kinds.phonon import least_edge
 from crystalmath.services.workflows.plan import Procedure
 
@@ -155,6 +155,12 @@ def settled(
     if code != FORCES and "optimizer" in given:
         raise InvalidParams(
             f"{code} chooses its steps itself", hint="leave it out", field="options.optimizer"
+        )
+    if code == VASP and "smax_gpa" in given:
+        raise InvalidParams(
+            "VASP ends a relaxation by the forces alone",
+            hint="leave it out: what stress is left is told, and doubted above 0.1 GPa",
+            field="options.smax_gpa",
         )
     found = dict(options)
     if "cell" in options and options["cell"] is None:

@@ -102,6 +102,18 @@ def test_what_differs_from_the_set_is_listed() -> None:
     assert files["POTCAR.spec"].split() == ["#", "PBE", "Mg", "O"]
 
 
+def test_a_static_run_with_the_set_of_a_relaxation_moves_nothing() -> None:
+    files, report = made(task="static", set="MPRelaxSet")
+    tags, _ = parse_incar(files["INCAR"])
+    assert (tags["NSW"], tags["IBRION"], tags["ISIF"]) == ("0", "-1", "2")
+    assert "EDIFFG" not in parse_incar(made(task="static", set="MP24RelaxSet")[0]["INCAR"])[0]
+    relaxing, _ = parse_incar(made(set="MPRelaxSet")[0]["INCAR"])
+    same = tags.keys() - {"NSW", "IBRION", "ISIF"}
+    assert all(tags[name] == relaxing[name] for name in same)
+    assert files["KPOINTS"] == made(set="MPRelaxSet")[0]["KPOINTS"]
+    assert report["settings"]["NSW"]["set"] == "99"
+
+
 def test_meshes_contain_gamma_and_have_the_symmetry() -> None:
     files, report = made(CUBE, k_spacing_inv_angstrom=0.3)
     assert files["KPOINTS"].splitlines()[2:4] == ["Gamma", "5 5 5"]

@@ -62,6 +62,30 @@ def test_a_static_run_gives_energy_forces_stress_and_gap_in_our_units(tmp_path: 
     assert found["engine"] == {"name": "VASP", "version": "6.4.2"}
 
 
+@pytest.mark.parametrize(
+    ("style", "sizes", "beside", "mesh"),
+    [
+        ("Gamma", "4 4 3", "0 0 0", "4 4 3 0 0 0"),
+        ("Monkhorst-Pack", "4 5 6", "0 0 0", "4 5 6 1 0 1"),
+        ("Gamma", "4 4 4", "0.5 0 0", None),
+        ("Listgenerated", "10 0 0", "0 0 0", None),
+    ],
+)
+def test_settings_and_mesh_are_those_that_the_run_names(
+    tmp_path: Path, style: str, sizes: str, beside: str, mesh: str | None
+) -> None:
+    made_of = (
+        f'<generation param="{style}"><v type="int" name="divisions"> {sizes} </v>'
+        f'<v name="usershift"> {beside} </v></generation>'
+    )
+    text = vasprun(ISMEAR=0, SIGMA=0.05, PREC="accura", METAGGA="--")
+    found = judge(tmp_path, text.replace("<kpoints>", f"<kpoints>{made_of}")).results["settings"]
+    assert found.pop("k_points", None) == mesh
+    assert found == {
+        "encut_ev": 520.0, "ismear": 0, "sigma_ev": 0.05, "ediff_ev": 1e-5, "prec": "accura",
+    }  # fmt: skip
+
+
 def test_pymatgen_reads_the_same_numbers(tmp_path: Path) -> None:
     from pymatgen.io.vasp.outputs import Vasprun
 

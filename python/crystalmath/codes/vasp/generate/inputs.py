@@ -338,9 +338,20 @@ def _in_order(tag: str, value: Any, order: Sequence[int]) -> Any:
     return [value[i] for i in order]
 
 
+def _stand_still(made: _Made) -> None:
+    """A static run with the set of a relaxation: its accuracy, and nothing moves."""
+    why = "a static run"
+    made.change("NSW", 0, why)
+    made.change("IBRION", -1, why)
+    made.change("ISIF", 2, f"{why}, with the stress")
+    made.change("EDIFFG", None, why)
+
+
 def _set_own(made: _Made, asked: VaspInputs, task: str, order: Sequence[int]) -> None:
     """What the user wants otherwise, and what the set itself gets wrong."""
     tags = made.tags
+    if task == "static" and "relax" in TASKS_OF_SET[made.chosen]:
+        _stand_still(made)
     if tags.get("LDAU") and not any(tags.get("LDAUU") or ()):
         made.change("LDAU", None, "the set gives no U for these elements")
     if asked.fmax_ev_per_a is not None:

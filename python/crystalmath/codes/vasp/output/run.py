@@ -70,6 +70,8 @@ class Run:
     steps
         Ionic steps that were finished; of long runs the arrays of all but the first and the last
         are dropped.
+    mesh, mesh_style
+        What the mesh of k points was made of, by VASP's names, and how: ``Gamma`` …
     titles
         Of the potentials, one per block of atoms.
     """
@@ -90,6 +92,8 @@ class Run:
     fermi_ev: float | None = None
     levels: list[Levels] = field(default_factory=list)
     kpoints: list[Vector] = field(default_factory=list)
+    mesh: dict[str, Vector] = field(default_factory=dict)
+    mesh_style: str = ""
 
     def integer(self, name: str) -> int | None:
         """A parameter of the run, as VASP used it."""

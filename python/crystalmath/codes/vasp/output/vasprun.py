@@ -21,7 +21,8 @@ WHOLE: Final = 0.02
 """How far from 0 and 1 an occupation is, where a level is partly occupied."""
 _PARAMETERS: Final = frozenset({
     "NELM", "NSW", "IBRION", "ISIF", "EDIFF", "EDIFFG", "ENCUT", "ENMAX", "ISPIN", "ISMEAR",
-    "NBANDS", "NELECT", "ALGO", "ICHARG", "LNONCOLLINEAR", "LSORBIT",
+    "NBANDS", "NELECT", "ALGO", "ICHARG", "LNONCOLLINEAR", "LSORBIT", "SIGMA", "PREC", "LREAL",
+    "GGA", "METAGGA",
 })  # fmt: skip
 _CLEARED: Final = frozenset(
     {"calculation", "dos", "projected", "parameters", "kpoints", "r", "v", "scstep"}
@@ -140,6 +141,9 @@ class _Reader:
         row = _vector(node.text)
         if self._parent == "varray" and row is not None:
             self._rows.append(row)
+        elif self._parent == "generation" and row is not None:
+            self.run.mesh[node.get("name", "")] = row
+            self.run.mesh_style = self._inside[-1].get("param", "")
 
     def _array(self, node: ET.Element) -> None:
         name, parent = node.get("name", ""), self._parent

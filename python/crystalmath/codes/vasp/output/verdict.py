@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from crystalmath.codes.ending import judge_end
 from crystalmath.codes.tail import read_tail
+from crystalmath.codes.vasp.order import RECORD, in_order_asked
 from crystalmath.codes.vasp.output.failures import find_failure
 from crystalmath.codes.vasp.output.files import VASPRUN, Words
 from crystalmath.codes.vasp.output.results import build_results
 from crystalmath.codes.vasp.output.run import Run
+from crystalmath.codes.vasp.output.settings import settings_of
 from crystalmath.codes.vasp.run import potcar, script
 from crystalmath.codes.vasp.run.potcar import parse_record
 from crystalmath.services.ports import EndReceipt, Verdict
@@ -45,7 +47,8 @@ def judge_run(run: Run, words: Words, directory: Path, end: EndReceipt | None) -
     """
     task = guess_task(run)
     verdict = _judge(run, words, task, directory, end)
-    results = build_results(run, task)
+    results, untold = in_order_asked(build_results(run, task), read_tail(directory / RECORD))
+    results["settings"] = settings_of(run)
     scf = _scf_converged(run, words)
     if "scf" in results:
         results["scf"] = {**results["scf"], "converged": scf}
@@ -60,7 +63,7 @@ def judge_run(run: Run, words: Words, directory: Path, end: EndReceipt | None) -
     return replace(
         verdict,
         results=results,
-        warnings=tuple(_warnings(run, task, end, recorded)),
+        warnings=(*_warnings(run, task, end, recorded), *untold),
         converged=False if verdict.reason == "not_converged" else converged,
         energy_ev=energy,
     )

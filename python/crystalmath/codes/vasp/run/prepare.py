@@ -14,6 +14,7 @@ from crystalmath.codes import mpi
 from crystalmath.codes.decks import Given, read_deck
 from crystalmath.codes.files import check_files
 from crystalmath.codes.options import parse_options, refuse_engine
+from crystalmath.codes.vasp import order
 from crystalmath.codes.vasp.deck.incar import incar_value, integer, parse_incar, render_incar
 from crystalmath.codes.vasp.deck.kpoints import Kpoints, parse_kpoints
 from crystalmath.codes.vasp.deck.poscar import PoscarHead, parse_poscar_head
@@ -27,12 +28,12 @@ from crystalmath.structures.formula import reduced_formula
 CRLF: Final = "which VASP takes as part of its values"
 DECKS: Final = ("INCAR", "POSCAR", "KPOINTS", potcar.SPEC)
 OUTPUT: Final = "OUTCAR"
-_RESERVED: Final = (script.NAME, potcar.RECORD, "inputs.json", "POTCAR.one")
+_RESERVED: Final = (script.NAME, potcar.RECORD, order.RECORD, "inputs.json", "POTCAR.one")
 _FOR_SETS: Final = (
     "set", "kpoints", "k_spacing_inv_angstrom", "fmax_ev_per_a", "max_steps", "cell",
 )  # fmt: skip
 """Inputs that only a structure makes sense with."""
-_OF_PROGRAM: Final = {"executable", "flavour", "density_from"}
+_OF_PROGRAM: Final = {"executable", "flavour", "density_from", "atom_order"}
 
 
 class InputWriter(Protocol):
@@ -87,6 +88,7 @@ def prepare(request: JobRequest, writer: InputWriter) -> Prepared:
     inputs = _written(request, options, writer) if request.structure else _given(request, options)
     tags, twice = parse_incar(inputs.texts["INCAR"])
     poscar = parse_poscar_head(inputs.texts["POSCAR"], inputs.field_of("POSCAR"))
+    _check_order(request, options, sum(poscar.counts))
     kpoints = _kpoints(inputs)
     task = inputs.task or task_of(tags, kpoints)
     _check_task(request.task, task)
@@ -185,6 +187,7 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
         )
     texts = {file["path"]: file["content"] for file in made["files"]}
     texts["inputs.json"] = _document(report)
+    texts[order.RECORD] = order.render_order(report["settings"].get("atoms", {}).get("value", ()))
     return Inputs(texts, files, notes, task=task)
 
 
@@ -221,6 +224,7 @@ def _given(request: JobRequest, options: VaspOptions) -> Inputs:
             field="files",
         )
     _with_tags(inputs, options)
+    inputs.texts[order.RECORD] = order.render_order(options.atom_order or ())
     return inputs
 
 
@@ -263,6 +267,25 @@ def _check_task(asked: str | None, found: str) -> None:
             f"the task is {asked!r}, INCAR and KPOINTS ask for {found!r}",
             hint="leave the task out: INCAR decides",
             field="task",
+        )
+
+
+def _check_order(request: JobRequest, options: VaspOptions, n_atoms: int) -> None:
+    """An order of atoms is one of all atoms, and belongs to a POSCAR that was given."""
+    given = options.atom_order
+    if given is None:
+        return
+    if request.structure is not None:
+        raise InvalidParams(
+            "`atom_order` is for a POSCAR that is given, and there is a structure",
+            hint="leave it out",
+            field="inputs.atom_order",
+        )
+    if not order.is_order(given) or len(given) != n_atoms:
+        raise InvalidParams(
+            f"`atom_order` is no order of {n_atoms} atoms",
+            hint=f"the numbers from 0 to {n_atoms - 1}, each once; or leave it out",
+            field="inputs.atom_order",
         )
 
 

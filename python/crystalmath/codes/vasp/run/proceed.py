@@ -14,6 +14,7 @@ from crystalmath.codes.ending import refuse_unbegun
 from crystalmath.codes.outputs import read_head
 from crystalmath.codes.vasp.deck.incar import incar_value, parse_incar, render_incar
 from crystalmath.codes.vasp.deck.poscar import parse_poscar_head
+from crystalmath.codes.vasp.order import RECORD, parse_order
 from crystalmath.codes.vasp.output.files import find_vasprun, load_run
 from crystalmath.codes.vasp.output.run import Run
 from crystalmath.codes.vasp.run import potcar
@@ -63,7 +64,10 @@ def proceed(directory: Path, request: JobRequest, reason: str | None) -> Continu
     text = incar if not changes else render_incar(tags)
     return Continuation(
         fix="; ".join(notes),
-        inputs={key: request.inputs[key] for key in _KEPT_INPUTS if key in request.inputs},
+        inputs={
+            **{key: request.inputs[key] for key in _KEPT_INPUTS if key in request.inputs},
+            **_kept_order(directory),
+        },
         files=(
             InputFile("INCAR", content=text),
             InputFile("POSCAR", content=poscar),
@@ -90,6 +94,21 @@ def _same_atoms(contcar: str, poscar: str) -> bool:
         return first.symbols == parse_poscar_head(poscar, "id").symbols
     except InputRejected:
         return False  # written half
+
+
+def _kept_order(directory: Path) -> dict[str, Any]:
+    """The order of the atoms, for a POSCAR that has another one than the structure had."""
+    record = _text(directory, RECORD)
+    if not record:
+        return {}
+    order = parse_order(record)
+    if not order:
+        raise InputRejected(
+            f"{RECORD} of the job does not tell the order of its atoms any more",
+            hint="submit it anew",
+            field="id",
+        )
+    return {"atom_order": order}
 
 
 def _kept_files(directory: Path, request: JobRequest) -> list[InputFile]:

@@ -18,10 +18,10 @@ from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     Criteria,
     of_primitive,
-    relax_first,
     single_point,
 )
 from crystalmath.services.workflows.computations import BANDS_PATH, BANDS_REPORT
+from crystalmath.services.workflows.minimum import relax_first
 from crystalmath.services.workflows.plan import Plan, computation
 
 _TASK: Final = "band_structure"
@@ -61,12 +61,13 @@ class Bands:
                 hint="give moments of elements: {Ni: 2}, or those of atoms in the structure",
                 field="inputs.moments_mu_b",
             )
-        start, steps = plan.start, []
+        start, steps = plan.start, list[NewStep]()
         if plan.options["relax"]:
             limits = {name: plan.options[name] for name in ("fmax_ev_per_a", "smax_gpa")}
             criteria = Criteria(**limits, max_steps=plan.options["max_steps"], optimizer="")
-            steps.append(relax_first(plan, criteria))
-            start = Use(step="relax", path=("structure",))
+            first = relax_first(plan, criteria)
+            steps += first.steps
+            start = Use(step=first.gives, path=("structure",))
         path = NewStep(
             name="path",
             title="standard primitive cell, and the path that belongs to it",

@@ -18,7 +18,9 @@ from crystalmath.services.workflows.calculations import (
     CRYSTAL,
     ESPRESSO,
     FORCES,
+    VASP,
     single_point,
+    unit_of,
     varied,
 )
 from crystalmath.services.workflows.computations import CONVERGENCE_CHOICE, CONVERGENCE_SERIES
@@ -34,6 +36,7 @@ _GIVES: Final = {
     FORCES: {"energy", "force", "stress"},
     ESPRESSO: {"energy", "force", "stress", "gap"},
     CRYSTAL: {"energy", "gap"},
+    VASP: {"energy", "force", "stress", "gap"},
 }
 """What a single calculation of each code gives."""
 
@@ -48,7 +51,7 @@ class Convergence:
         "must be for energies, forces, stress or gap to stay within a tolerance."
     )
     options: type[BaseModel] = ConvergenceOptions
-    codes = frozenset({FORCES, ESPRESSO, CRYSTAL})
+    codes = frozenset({FORCES, ESPRESSO, CRYSTAL, VASP})
     result = "choice"
     crystals_only = True
 
@@ -56,6 +59,7 @@ class Convergence:
         """The points of the series."""
         options = plan.options
         given = {name: options[name] for name in ("parameter", "values")}
+        given["unit"] = unit_of(plan, options["parameter"])
         return (
             NewStep(
                 name="series",
@@ -111,6 +115,7 @@ def _choice(plan: Plan, names: Sequence[str]) -> NewStep:
     quantity = QUANTITIES[plan.options["quantity"]]
     asked = {
         "parameter": plan.options["parameter"],
+        "unit": unit_of(plan, plan.options["parameter"]),
         "quantity": quantity,
         "tolerance": plan.options["tolerance"] or TOLERANCES[quantity],
         "steps": list(names),

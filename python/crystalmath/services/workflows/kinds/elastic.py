@@ -11,18 +11,19 @@ from typing import Any
 from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.elastic import ElasticOptions
-from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     FORCES,
+    VASP,
     Criteria,
     has_uneven_moments,
+    moments_refused,
     relaxation,
     same_mesh,
-    start_at_minimum,
 )
 from crystalmath.services.workflows.computations import ELASTIC_FIT, ELASTIC_STRAIN
+from crystalmath.services.workflows.minimum import start_at_minimum
 from crystalmath.services.workflows.plan import Plan, computation
 
 
@@ -36,7 +37,7 @@ class Elastic:
         "the moduli of a polycrystal."
     )
     options: type[BaseModel] = ElasticOptions
-    codes = frozenset({FORCES, ESPRESSO})
+    codes = frozenset({FORCES, ESPRESSO, VASP})
     result = "fit"
     crystals_only = True
 
@@ -49,21 +50,20 @@ class Elastic:
             Moments that break the symmetry by which the strains are chosen.
         """
         if has_uneven_moments(plan):
-            raise InvalidParams(
+            raise moments_refused(
+                plan,
                 "atoms with different moments have a lower symmetry than the one by which strains "
                 "are chosen and constants are fitted",
-                hint="give moments of elements: {Ni: 2}",
-                field="inputs.moments_mu_b",
             )
-        first = start_at_minimum(plan)
+        start = start_at_minimum(plan)
         strains = NewStep(
             name="strains",
             title="choice of the strains",
             kind="computation",
             action=computation(ELASTIC_STRAIN, sizes=plan.options["sizes"]),
-            uses={"relaxed": Use(step=first.name)},
+            uses={"relaxed": Use(step=start.gives)},
         )
-        return first, strains
+        return *start.steps, strains
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """A relaxation of the atoms in each strained cell, and the fit to all of them."""
@@ -89,7 +89,7 @@ class Elastic:
             action=computation(ELASTIC_FIT, provenance=plan.provenance),
             uses={
                 "before": plan.start,
-                "relaxed": Use(step=start_at_minimum(plan).name),
+                "relaxed": Use(step=start_at_minimum(plan).gives),
                 "strained": Use(step="strains"),
                 "points": tuple(Use(step=name) for name in names),
             },

@@ -15,12 +15,14 @@ from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     FORCES,
+    VASP,
     Criteria,
     at_volume,
     has_uneven_moments,
-    relax_first,
+    spacing_of,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
+from crystalmath.services.workflows.minimum import in_own_basis, keeps_first_basis, relax_first
 from crystalmath.services.workflows.plan import Plan, computation
 
 _RELAXED: Final = {
@@ -40,22 +42,27 @@ class Eos:
         "atoms and shape relaxed at each volume."
     )
     options: type[BaseModel] = EosOptions
-    codes = frozenset({FORCES, ESPRESSO})
+    codes = frozenset({FORCES, ESPRESSO, VASP})
     result = "fit"
     crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
         """The relaxation, if it is wanted, and the volumes around its end."""
         options = plan.options
-        relax = relax_first(plan, Criteria.of(options))
+        spacing = {} if options["relax"] else spacing_of(plan)
+        start = relax_first(plan, Criteria.of(options))
         volumes = NewStep(
             name="volumes",
             title="choice of the volumes",
             kind="computation",
-            action=computation(EOS_STRAIN, points=options["points"], reach=options["reach"]),
-            uses={"relaxed": Use(step="relax")} if options["relax"] else {"structure": plan.start},
+            action=computation(
+                EOS_STRAIN, points=options["points"], reach=options["reach"], **spacing
+            ),
+            uses={"relaxed": Use(step=start.gives)}
+            if options["relax"]
+            else {"structure": plan.start},
         )
-        return (relax, volumes) if options["relax"] else (volumes,)
+        return (*start.steps, volumes) if options["relax"] else (volumes,)
 
     def trial(self, plan: Plan) -> Mapping[str, Any]:
         """The job at a volume, where there is none before."""
@@ -78,13 +85,19 @@ class Eos:
             )
             for i, (name, change) in enumerate(zip(names, output["changes"], strict=True))
         ]
-        return *jobs, _fit(plan, names, free)
+        energies = [
+            in_own_basis(plan, job, f"energy-{i}", output["k_mesh"])
+            for i, job in enumerate(jobs, 1)
+            if keeps_first_basis(plan, job)
+        ]
+        return *jobs, *energies, _fit(plan, [step.name for step in energies or jobs], free)
 
 
 def _fit(plan: Plan, names: Sequence[str], free: str) -> NewStep:
     uses: dict[str, Use | tuple[Use, ...]] = {"points": tuple(Use(step=name) for name in names)}
     if plan.options["relax"]:
-        uses["relaxed"] = Use(step="relax")
+        start = relax_first(plan, Criteria.of(plan.options))
+        uses["relaxed"] = Use(step=start.gives)
     if plan.code != FORCES:
         uses["kept"] = Use(step="volumes", path=("volumes_angstrom3",))
     known = {**plan.provenance, "at_each_volume": _RELAXED[free]}

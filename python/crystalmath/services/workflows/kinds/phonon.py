@@ -12,16 +12,19 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.phonon import PhononOptions
-from crystalmath.errors import InvalidParams
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
     ESPRESSO,
     FORCES,
+    VASP,
+    check_supercell,
+    moments_of_atoms,
+    moments_refused,
     of_supercell,
     single_point,
-    start_at_minimum,
 )
 from crystalmath.services.workflows.computations import PHONON_DISPLACE, PHONON_RESULT
+from crystalmath.services.workflows.minimum import start_at_minimum
 from crystalmath.services.workflows.plan import Plan, computation
 
 EDGE_ANGSTROM: Final = 12.0
@@ -40,7 +43,7 @@ class Phonon:
         "forces of displaced atoms in a supercell."
     )
     options: type[BaseModel] = PhononOptions
-    codes = frozenset({FORCES, ESPRESSO})
+    codes = frozenset({FORCES, ESPRESSO, VASP})
     result = "phonons"
     crystals_only = True
 
@@ -52,27 +55,27 @@ class Phonon:
         InvalidParams
             Moments of single atoms, which the supercell has more of.
         """
-        if isinstance(plan.inputs.get("moments_mu_b"), list):
-            raise InvalidParams(
+        if moments_of_atoms(plan):
+            raise moments_refused(
+                plan,
                 "forces are computed for a supercell, which has more atoms than moments were given",
-                hint="give moments of elements: {Ni: 2}, or those of atoms in the structure",
-                field="inputs.moments_mu_b",
             )
-        first = start_at_minimum(plan)
+        check_supercell(plan)
+        start = start_at_minimum(plan)
         displacements = NewStep(
             name="displacements",
             title="choice of the displacements",
             kind="computation",
             action=computation(PHONON_DISPLACE, **wanted_supercell(plan)),
-            uses={"relaxed": Use(step=first.name)},
+            uses={"relaxed": Use(step=start.gives)},
         )
-        return first, displacements
+        return *start.steps, displacements
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """A job for each displacement, and what follows from all of them."""
         if step != "displacements":
             return ()
-        inputs = of_supercell(plan, output["plan"]["sizes"])
+        inputs = of_supercell(plan, output["plan"]["sizes"], output["k_mesh"])
         names = [f"displacement-{i}" for i in range(1, len(output["structures"]) + 1)]
         jobs = [
             NewStep(
@@ -92,7 +95,7 @@ class Phonon:
             action=computation(PHONON_RESULT, provenance=plan.provenance, options=given),
             uses={
                 "before": plan.start,
-                "relaxed": Use(step=start_at_minimum(plan).name),
+                "relaxed": Use(step=start_at_minimum(plan).gives),
                 "displaced": Use(step="displacements", path=("plan",)),
                 "points": tuple(Use(step=name) for name in names),
             },

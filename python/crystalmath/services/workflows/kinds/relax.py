@@ -9,8 +9,15 @@ from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.services.ports_workflows import NewStep, Use
-from crystalmath.services.workflows.calculations import ESPRESSO, FORCES, Criteria, relaxation
+from crystalmath.services.workflows.calculations import (
+    ESPRESSO,
+    FORCES,
+    VASP,
+    Criteria,
+    relaxation,
+)
 from crystalmath.services.workflows.computations import RELAX_REPORT
+from crystalmath.services.workflows.minimum import relaxed
 from crystalmath.services.workflows.plan import Plan, computation
 
 
@@ -21,7 +28,7 @@ class Relax:
     title = "Relaxation"
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
     options: type[BaseModel] = RelaxOptions
-    codes = frozenset({FORCES, ESPRESSO})
+    codes = frozenset({FORCES, ESPRESSO, VASP})
     result = "report"
     crystals_only = False
 
@@ -36,14 +43,15 @@ class Relax:
             action=relaxation(plan, Criteria.of(options), options["cell"], **kept),
             uses={"structure": plan.start},
         )
+        start = relaxed(plan, relax)
         report = NewStep(
             name="report",
             title="symmetry and results",
             kind="computation",
-            action=computation(RELAX_REPORT, provenance=plan.provenance),
-            uses={"before": plan.start, "relaxed": Use(step="relax")},
+            action=computation(RELAX_REPORT, provenance=plan.provenance, cell=options["cell"]),
+            uses={"before": plan.start, "relaxed": Use(step=start.gives)},
         )
-        return relax, report
+        return *start.steps, report
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """None."""
