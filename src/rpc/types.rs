@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "8f921c600d88ca951ab78b79d1a6722c322690f7e25ed263a55b0615d3c4d42a";
+pub const SCHEMA_SHA256: &str = "dcbfa0ea90572c2c7d207b58d7249e09e81a3486bde03326971a6d10d495b271";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -5105,7 +5105,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x and CRYSTAL always do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }

@@ -32,5 +32,6 @@ class RelaxOptions(Params):
     optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
     keep_symmetry: bool = Field(
         default=False,
-        description="Keep the symmetry that the structure has, within 0.01 Å; pw.x always does.",
+        description="Keep the symmetry that the structure has, within 0.01 Å; pw.x and CRYSTAL "
+        "always do.",
     )

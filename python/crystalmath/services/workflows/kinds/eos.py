@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from crystalmath.contract.workflow_options.eos import EosOptions
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
+    CRYSTAL,
     ESPRESSO,
     FORCES,
     Criteria,
@@ -21,6 +22,7 @@ from crystalmath.services.workflows.calculations import (
     relax_first,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
+from crystalmath.services.workflows.crystal import refuse_spins_of_atoms
 from crystalmath.services.workflows.plan import Plan, computation
 
 _RELAXED: Final = {
@@ -40,13 +42,21 @@ class Eos:
         "atoms and shape relaxed at each volume."
     )
     options: type[BaseModel] = EosOptions
-    codes = frozenset({FORCES, ESPRESSO})
+    codes = frozenset({FORCES, ESPRESSO, CRYSTAL})
     result = "fit"
     crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
-        """The relaxation, if it is wanted, and the volumes around its end."""
+        """The relaxation, if it is wanted, and the volumes around its end.
+
+        Raises
+        ------
+        InvalidParams
+            Spins of single atoms, where a relaxation may give them another order.
+        """
         options = plan.options
+        if options["relax"] and plan.code == CRYSTAL:
+            refuse_spins_of_atoms(plan)
         relax = relax_first(plan, Criteria.of(options))
         volumes = NewStep(
             name="volumes",

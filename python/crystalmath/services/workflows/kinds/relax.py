@@ -9,7 +9,13 @@ from pydantic import BaseModel
 
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.services.ports_workflows import NewStep, Use
-from crystalmath.services.workflows.calculations import ESPRESSO, FORCES, Criteria, relaxation
+from crystalmath.services.workflows.calculations import (
+    CRYSTAL,
+    ESPRESSO,
+    FORCES,
+    Criteria,
+    relaxation,
+)
 from crystalmath.services.workflows.computations import RELAX_REPORT
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -21,7 +27,7 @@ class Relax:
     title = "Relaxation"
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
     options: type[BaseModel] = RelaxOptions
-    codes = frozenset({FORCES, ESPRESSO})
+    codes = frozenset({FORCES, ESPRESSO, CRYSTAL})
     result = "report"
     crystals_only = False
 

@@ -1,0 +1,33 @@
+"""What a deck sets that its numbers depend on: mesh, tolerances, basis set. Pure text."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crystalmath.codes.crystal.deck.records import Deck
+from crystalmath.codes.crystal.deck.shrink import read_shrink
+
+AXES: Final = {"CRYSTAL": 3, "SLAB": 2, "POLYMER": 1}
+"""Along how many axes a crystal repeats, by the keyword of its geometry."""
+
+
+def settings_of(deck: Deck) -> dict[str, str]:
+    """The settings, in words; those that the deck leaves to the program are left out.
+
+    ``k_points`` are the factors of a mesh that contains Γ, and its shifts, which are none.
+    """
+    found: dict[str, str] = {}
+    item, axes = deck.scf_item("SHRINK"), AXES.get(deck.geometry.kind)
+    mesh = None if item is None or axes is None else read_shrink(item.data, axes)
+    if mesh is not None:
+        found["k_points"] = " ".join(map(str, (*mesh.factors, 0, 0, 0)))
+        found["isp"] = str(mesh.isp)
+    for keyword in ("TOLINTEG", "TOLDEE"):
+        item = deck.scf_item(keyword)
+        if item is not None and item.data:
+            found[keyword.lower()] = " ".join(item.data[0].words)
+    if deck.basis.name is not None:
+        found["basis"] = deck.basis.name
+    elif deck.basis.shells:
+        found["basis"] = "in the deck"
+    return found
