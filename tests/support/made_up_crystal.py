@@ -113,8 +113,14 @@ def geometry(deck: Deck, cell: list[float], heading: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def output(text: str) -> str:
-    """What the stand-in prints for a deck."""
+def output(text: str, least_cycles: int = 0) -> str:
+    """What the stand-in prints for a deck.
+
+    Parameters
+    ----------
+    least_cycles
+        An optimisation whose MAXCYCLE is smaller fails.
+    """
     deck = Deck(text)
     first = energy_of(deck, deck.cell)
     said = [HEAD]
@@ -128,23 +134,26 @@ def output(text: str) -> str:
         f" == SCF ENDED - CONVERGENCE ON ENERGY      E(AU) {first:.13E} CYCLES   7\n",
     ]
     if deck.optimisation() is not None:
+        ended = "FAILED   " if int(deck.behind("MAXCYCLE")[0]) < least_cycles else "CONVERGED"
         limit, last = 1.5 * float(deck.behind("TOLDEG")[0]), energy_of(deck, optimised(deck))
         said += [
             " COORDINATE AND CELL OPTIMIZATION - POINT    1\n",
             f" MAX GRADIENT      0.000000  THRESHOLD              {limit:.9f} CONVERGED YES\n",
-            f" * OPT END - CONVERGED * E(AU):  {last:.12E}  POINTS    1 *\n",
+            f" * OPT END - {ended} * E(AU):  {last:.12E}  POINTS    1 *\n",
             geometry(deck, optimised(deck), "FINAL OPTIMIZED GEOMETRY"),
         ]
     return "".join((*said, END))
 
 
 def install_made_up(folder: Path) -> None:
-    """Put the stand-in into a directory of programs."""
+    """Put the stand-in into a directory of programs, with its least MAXCYCLE in ``least``."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "crystalOMP"
-    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -I '{__file__}' < INPUT\n", "utf-8")
+    (folder / "least").write_text("0")
+    words = f"'{sys.executable}' -I '{__file__}' '{folder / 'least'}'"
+    program.write_text(f"#!/bin/sh\nexec {words} < INPUT\n", "utf-8")
     program.chmod(0o755)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(output(sys.stdin.read()))
+    sys.stdout.write(output(sys.stdin.read(), int(Path(sys.argv[1]).read_text("utf-8"))))
