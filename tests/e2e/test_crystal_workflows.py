@@ -119,6 +119,9 @@ def test_convergence_of_integrals_and_basis(terminal: Terminal, structures: Path
         "workflows", "convergence", "POSCAR_mgo", *wrong, "crystal", cwd=structures
     )
     assert (refused.returncode, "'9 9 9' is no TOLINTEG" in refused.stderr) == (2, True)
+    wrong = ("--parameter", "basis", "--values", "NO-SUCH,STO-3G,MINIS", "--code", "crystal")
+    refused = terminal.run("workflows", "convergence", "POSCAR_mgo", *wrong, cwd=structures)
+    assert (refused.returncode, "--values: 'NO-SUCH' is no" in refused.stderr) == (2, True)
 
 
 def test_relaxations(terminal: Terminal, structures: Path) -> None:

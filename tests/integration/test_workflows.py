@@ -178,6 +178,8 @@ def test_what_cannot_run_is_refused_with_its_field(started: Daemon) -> None:
     molecule = {"text": "2\n\nH 0 0 0\nH 0 0 0.74\n", "format": "xyz"}
     message, field = refused(engine="emt", structure=molecule)
     assert (field, "three directions" in message) == ("structure", True)
+    free = {"structure": molecule, "options": {"cell": "full"}}
+    assert refused("relax", engine="emt", **free)[1] == "options.cell"
 
 
 def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:

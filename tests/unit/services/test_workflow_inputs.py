@@ -189,3 +189,12 @@ def test_spins_of_atoms_do_not_fit_what_a_relaxation_ends_with() -> None:
     as_it_is = crystal_plan(spins, **{**options, "relax": False})
     Eos().first_steps(as_it_is)
     assert has_uneven_moments(as_it_is)
+
+
+def test_limits_are_looked_at_before_there_are_volumes() -> None:
+    options = EosOptions(relax=False, fmax_ev_per_a=1e-5).model_dump(mode="json")
+    with pytest.raises(InvalidParams) as refused:
+        Eos().trial(crystal_plan(**options))
+    assert refused.value.field == "options.fmax_ev_per_a"
+    wide = EosOptions(relax=False).model_dump(mode="json")
+    assert Eos().trial(crystal_plan(**wide))["task"] == "scf"

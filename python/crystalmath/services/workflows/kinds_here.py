@@ -177,6 +177,12 @@ def settled(
     found = dict(options)
     if "cell" in options and options["cell"] is None:
         found["cell"] = "full" if structure.is_crystal else "fixed"
+    if found.get("cell", "fixed") != "fixed" and not any(structure.pbc):
+        raise InvalidParams(
+            "a molecule has no cell that could change",
+            hint="leave it out",
+            field="options.cell",
+        )
     if "edge_angstrom" in options and options["edge_angstrom"] is None:
         found["edge_angstrom"] = least_edge(code)
     return found

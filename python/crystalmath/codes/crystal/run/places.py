@@ -41,7 +41,7 @@ def load_with_deck(output: Path) -> Run:
     head, _ = read_head(output.with_suffix(WAVE_DECK), _DECK_BYTES)
     deck = parse_deck(head.decode("latin-1"))
     run.eos_asked = task_of(deck) == "eos"
-    run.settings = settings_of(deck)
+    run.settings = settings_of(deck, run.dimensionality)
     return run
 
 

@@ -68,8 +68,16 @@ class Eos:
         return (relax, volumes) if options["relax"] else (volumes,)
 
     def trial(self, plan: Plan) -> Mapping[str, Any]:
-        """The job at a volume, where there is none before."""
-        return at_volume(plan, Criteria.of(plan.options), "nothing")
+        """The job at a volume, where there is none before.
+
+        Raises
+        ------
+        InvalidParams
+            Limits that the code cannot relax to, whether or not there is anything to relax.
+        """
+        criteria = Criteria.of(plan.options)
+        at_volume(plan, criteria, "shape")
+        return at_volume(plan, criteria, "nothing")
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """A job for each volume, and the fit to all of them."""
