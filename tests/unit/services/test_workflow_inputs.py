@@ -186,9 +186,18 @@ def test_spins_of_atoms_do_not_fit_what_a_relaxation_ends_with() -> None:
     with pytest.raises(InvalidParams) as refused:
         Eos().first_steps(crystal_plan(spins, **options))
     assert refused.value.field == "inputs.options.spin.atom_spins"
-    as_it_is = crystal_plan(spins, **{**options, "relax": False})
+    as_it_is = crystal_plan({**spins, "shrink": [8, 8]}, **{**options, "relax": False})
     Eos().first_steps(as_it_is)
     assert has_uneven_moments(as_it_is)
+
+
+def test_volumes_around_a_structure_as_it_is_need_one_mesh() -> None:
+    options = EosOptions(relax=False).model_dump(mode="json")
+    with pytest.raises(InvalidParams, match="mesh of its own") as refused:
+        Eos().first_steps(crystal_plan({"k_spacing_inv_angstrom": 0.2}, **options))
+    assert refused.value.field == "inputs.options.shrink"
+    Eos().first_steps(crystal_plan({"shrink": [8, 16]}, **options))
+    Eos().first_steps(crystal_plan(**EosOptions().model_dump(mode="json")))
 
 
 def test_limits_are_looked_at_before_there_are_volumes() -> None:

@@ -117,14 +117,24 @@ def spins_of_atoms(plan: Plan) -> list[int]:
     return list(given.values()) if isinstance(given, Mapping) else []
 
 
-def refuse_spins_of_atoms(plan: Plan) -> None:
-    """Refuse spins of single atoms where later steps have other atoms than the structure.
+def check_scan(plan: Plan) -> None:
+    """Refuse what would make the volumes of an equation of state differ in more than volume.
 
     Raises
     ------
     InvalidParams
+        Spins of single atoms, which the relaxation gives another order; meshes that are chosen for
+        each volume, where no relaxation comes first that has one.
     """
-    if spins_of_atoms(plan):
+    if not plan.options["relax"]:
+        if _options(plan).get("shrink") is None:
+            raise InvalidParams(
+                "each volume would get a mesh of its own, and the steps between them would be in "
+                "the result",
+                hint="give the mesh of all of them: `inputs.options.shrink`, like [8,8]",
+                field="inputs.options.shrink",
+            )
+    elif spins_of_atoms(plan):
         raise InvalidParams(
             "spins were given to single atoms, and the relaxation ends with the primitive cell, "
             "whose atoms are others",

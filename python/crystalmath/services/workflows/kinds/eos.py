@@ -22,7 +22,7 @@ from crystalmath.services.workflows.calculations import (
     relax_first,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
-from crystalmath.services.workflows.crystal import refuse_spins_of_atoms
+from crystalmath.services.workflows.crystal import check_scan
 from crystalmath.services.workflows.plan import Plan, computation
 
 _RELAXED: Final = {
@@ -52,11 +52,11 @@ class Eos:
         Raises
         ------
         InvalidParams
-            Spins of single atoms, where a relaxation may give them another order.
+            Options of a code that would make the volumes differ in more than volume.
         """
         options = plan.options
-        if options["relax"] and plan.code == CRYSTAL:
-            refuse_spins_of_atoms(plan)
+        if plan.code == CRYSTAL:
+            check_scan(plan)
         relax = relax_first(plan, Criteria.of(options))
         volumes = NewStep(
             name="volumes",
