@@ -124,6 +124,16 @@ def test_convergence_of_integrals_and_basis(terminal: Terminal, structures: Path
     assert (refused.returncode, "--values: 'NO-SUCH' is no" in refused.stderr) == (2, True)
 
 
+def test_what_can_be_used_is_listed(terminal: Terminal) -> None:
+    kinds = dict(
+        told.split("\n", 1) for told in terminal.run("workflows", "available").stdout.split("\n\n")
+    )
+    for kind in ("relax", "eos", "convergence"):
+        [codes] = [line for line in kinds[kind].splitlines() if line.startswith("codes ")]
+        assert "crystal" in codes.split()
+    assert "crystal/freq" in kinds["phonon"]
+
+
 def test_relaxations(terminal: Terminal, structures: Path) -> None:
     printed, workflow = started(terminal, structures, "relax", "POSCAR_mgo", "--fmax", "0.03")
     found = quantities(workflow)
