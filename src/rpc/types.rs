@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "6eb7c0e87d6c6e5d4be419cb91af3977c0106c4284631b1520916cf0305da4e1";
+pub const SCHEMA_SHA256: &str = "088f8d8a1d1ecd00eb8171cec8a78b7bf4612d0e3b4360c57b5e04526b0e8e49";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -5109,7 +5109,7 @@ pub struct RelaxOptions {
     /// How steps are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimizer: Option<RelaxOptionsOptimizer>,
-    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x and VASP always do.
+    /// Keep the symmetry that the structure has, within 0.01 Å; pw.x, VASP and CRYSTAL always do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_symmetry: Option<bool>,
 }

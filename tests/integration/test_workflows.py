@@ -166,7 +166,9 @@ def test_what_cannot_run_is_refused_with_its_field(started: Daemon) -> None:
         return error["message"], error["data"].get("field")
 
     assert refused(engine="nothing")[1] == "engine"
-    assert refused(code="crystal")[1] == "code"
+    assert refused("phonon", code="crystal")[1] == "code"
+    limit = {"smax_gpa": 0.1}
+    assert refused("relax", code="crystal", options=limit)[1] == "options.smax_gpa"
     assert refused(code="espresso", options={"optimizer": "FIRE"})[1] == "options.optimizer"
     assert refused(engine="emt", options={"points": 4})[1] == "options.points"
     assert refused(engine="emt", cluster="hpc")[1] == "cluster"
@@ -177,6 +179,8 @@ def test_what_cannot_run_is_refused_with_its_field(started: Daemon) -> None:
     molecule = {"text": "2\n\nH 0 0 0\nH 0 0 0.74\n", "format": "xyz"}
     message, field = refused(engine="emt", structure=molecule)
     assert (field, "three directions" in message) == ("structure", True)
+    free = {"structure": molecule, "options": {"cell": "full"}}
+    assert refused("relax", engine="emt", **free)[1] == "options.cell"
 
 
 def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
@@ -184,10 +188,13 @@ def test_available_tells_what_can_be_used_and_why_not(started: Daemon) -> None:
     assert kinds["eos"]["usable"]
     assert {"name": "emt", "usable": True, "reason": None} in kinds["eos"]["engines"]
     assert "points" in kinds["eos"]["options"]["properties"]
-    codes = {one["name"]: one for one in kinds["eos"]["codes"]}
+    codes = {one["name"]: one for one in kinds["phonon"]["codes"]}
     assert not codes["crystal"]["usable"]
     assert "force engines" in codes["crystal"]["reason"]
+    assert "template crystal/freq" in codes["crystal"]["reason"]
     assert "espresso" in codes
+    [crystal] = [one for one in kinds["eos"]["codes"] if one["name"] == "crystal"]
+    assert crystal["usable"] or "not built" not in crystal["reason"]
     assert (kinds["aiida"]["usable"], kinds["aiida"]["reason"]) == (False, "it is not built yet")
 
 

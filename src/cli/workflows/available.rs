@@ -39,6 +39,10 @@ fn render(kind: &KindInfo) -> String {
     if !missing.is_empty() {
         lines.push(field("not installed", &missing.join(" ")));
     }
+    let codes: Vec<&str> = kind.codes.iter().filter(usable).map(name).collect();
+    if !codes.is_empty() {
+        lines.push(field("codes", &codes.join(" ")));
+    }
     for code in kind.codes.iter().filter(|one| !one.usable) {
         let why = code.reason.as_deref().unwrap_or("cannot be used");
         lines.push(field(&code.name, &said(why)));

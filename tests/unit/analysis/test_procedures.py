@@ -227,3 +227,45 @@ def test_numbers_come_with_what_they_were_computed_with() -> None:
         "k_points": "4 4 4 0 0 0",
         "pseudopotential_Si": "Si.UPF, MD5 a9",
     }
+
+
+def optimised(left: float = 1e-5, cells: int = 1, **more: Any) -> dict[str, Any]:
+    """What an optimisation of CRYSTAL gives: gradients, and neither forces nor stress."""
+    gradients = {"max": left, "max_threshold": 2e-5}
+    return {
+        "structure": diamond(),
+        "energy_ev": -10.0,
+        "energy_per_atom_ev": -5.0,
+        "optimisation": {"converged": True, "last_gradients": gradients},
+        "n_ionic_steps": 4 * cells,
+        "settings": {"k_points": "8 8 8 0 0 0"},
+        **more,
+    }
+
+
+def test_an_optimisation_of_crystal_tells_its_gradient() -> None:
+    conventional = rocksalt().document()
+    document = report({**conventional, "source": {}}, optimised(), KNOWN)
+    found = quantities(document)
+    assert (found["gradient"], found["gradient_limit"], found["steps"]) == (1e-5, 2e-5, 4.0)
+    assert "fmax" not in found
+    labels = [one["label"] for one in document["quantities"]]
+    assert "energy per cell of 2 atoms" in labels
+    [table] = document["tables"]
+    assert table["columns"][1]["name"] == "volume per atom"
+    left = report({**diamond(), "source": {}}, optimised(3e-5), KNOWN)
+    assert "gradient of 3e-05" in flags(left)["gradient_left"]
+
+
+def test_volumes_are_those_of_the_primitive_cell_that_crystal_computes() -> None:
+    assert strained(5, 0.06, relaxed=optimised())["k_mesh"] == [8, 8, 8]
+    with pytest.raises(BadResult, match="neither forces"):
+        strained(5, 0.06, relaxed={"structure": diamond(), "energy_ev": -10.0})
+    points, kept = _points()
+    conventional = fitted(points, KNOWN, kept=[4 * volume for volume in kept])
+    assert quantities(conventional)["v0"] == pytest.approx(19.7, abs=1e-6)
+    doubted = fitted(points, KNOWN, relaxed=optimised(3e-5), kept=kept)
+    assert "gradient_left" in flags(doubted)
+    moved, _ = _points(0.01)
+    with pytest.raises(BadResult, match="keep the volume"):
+        fitted(moved, KNOWN, kept=[4 * volume for volume in kept])

@@ -22,6 +22,7 @@ from crystalmath.analysis.procedures.relaxed import (
     changed_mesh,
     engine_provenance,
     forces_and_stress,
+    gradient_doubt,
     lattice_quantities,
     mesh_of,
     structure_of_step,
@@ -73,8 +74,7 @@ def strained(
     start = of_document(structure or {}) if relaxed is None else structure_of_step(relaxed)
     given = periodic(start, "equations of state")
     if relaxed is not None:
-        forces, stress = forces_and_stress(relaxed)
-        check_relaxed(forces, None if changed_basis(relaxed) else stress, "eos")
+        _check(relaxed)
     mesh = None if relaxed is None else mesh_of(relaxed)
     if relaxed is None and k_spacing_inv_angstrom is not None:
         rotations = on_reciprocal(rotations_of(given))
@@ -119,6 +119,8 @@ def fitted(
     """
     cells = [structure_of_step(point) for point in points]
     n = len(cells[0].symbols)
+    if any(len(cell.symbols) != n for cell in cells):
+        raise BadResult("the calculations at the volumes have different numbers of atoms")
     start = None if relaxed is None else structure_of_step(relaxed)
     found = fit_eos(
         [volume / n for volume in _volumes(cells, kept)],
@@ -136,21 +138,43 @@ def fitted(
     if start is not None:
         quantities += lattice_quantities(start, symmetry)
     flags = (*document.flags, *dict.fromkeys(changed), *_unrelaxed(points), *basis_doubt(relaxed))
-    flags += tuple(changed_mesh(points))
+    optimised = points if relaxed is None else (relaxed, *points)
+    flags += (*changed_mesh(points), *gradient_doubt(optimised))
     return replace(document, quantities=tuple(quantities), flags=flags).document()
 
 
+def _check(relaxed: Mapping[str, Any]) -> None:
+    """Make sure that a relaxation has ended at a minimum.
+
+    Raises
+    ------
+    NotRelaxed, BadResult
+    """
+    if "forces_ev_per_a" in relaxed:
+        forces, stress = forces_and_stress(relaxed)
+        check_relaxed(forces, None if changed_basis(relaxed) else stress, "eos")
+        return
+    if not (relaxed.get("optimisation") or {}).get("converged"):
+        raise BadResult("the relaxation tells neither forces nor that it converged")
+
+
 def _volumes(cells: Sequence[Structure], kept: Sequence[float] | None) -> list[float]:
-    """Volumes in Å³: those that were given, where the calculations kept them."""
+    """Volumes in Å³: those that were given, where the calculations kept them.
+
+    A code may compute, and tell of, the primitive cell of what it was given.
+    """
     ended = [cell.volume for cell in cells]
     if kept is None:
         return ended
+    volumes = []
     for given, found in zip(kept, ended, strict=True):
-        if abs(found / given - 1) > PRINTED:
+        one = given / max(1, round(given / found))
+        if abs(found / one - 1) > PRINTED:
             raise BadResult(
-                f"a calculation was to keep the volume {given:.4f} Å³ and ended at {found:.4f} Å³"
+                f"a calculation was to keep the volume {one:.4f} Å³ and ended at {found:.4f} Å³"
             )
-    return list(kept)
+        volumes.append(one)
+    return volumes
 
 
 def _cubic(cell: Structure, symmetry: Symmetry | None, volume: float) -> list[Quantity]:

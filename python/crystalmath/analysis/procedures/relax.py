@@ -10,6 +10,7 @@ from crystalmath.analysis.procedures.relaxed import (
     changed_basis,
     changed_group,
     engine_provenance,
+    gradient_doubt,
     lattice_quantities,
     structure_of_step,
     symmetry_of,
@@ -44,13 +45,14 @@ def report(
     """
     first, last = of_document(before), structure_of_step(relaxed)
     groups = (symmetry_of(first), symmetry_of(last)) if last.is_crystal else (None, None)
-    quantities = _energies(relaxed)
+    # CRYSTAL computes the primitive cell of what it is given.
+    other = len(first.symbols) != len(last.symbols)
+    cell = f"cell of {len(last.symbols)} atoms" if other else "cell"
+    quantities = _energies(relaxed, cell)
     if last.is_crystal:
         quantities += lattice_quantities(last, groups[1])
-        quantities.append(Quantity("volume", "volume of the cell", last.volume, "Å³"))
-    quantities.append(Quantity("fmax", "largest force left", relaxed["fmax_ev_per_a"], "eV/Å"))
-    if relaxed.get("smax_gpa") is not None:
-        quantities.append(Quantity("smax", "largest stress left", relaxed["smax_gpa"], "GPa"))
+        quantities.append(Quantity("volume", f"volume of the {cell}", last.volume, "Å³"))
+    quantities += _left(relaxed)
     steps = relaxed.get("n_steps", relaxed.get("n_ionic_steps"))
     if steps is not None:
         quantities.append(Quantity("steps", "steps", float(steps)))
@@ -59,17 +61,38 @@ def report(
         title="Relaxation",
         quantities=tuple(quantities),
         tables=(_table(first, last, groups),) if last.is_crystal else (),
-        flags=(*changed_group(*groups), *basis_doubt(relaxed, cell)),
+        flags=(
+            *changed_group(*groups),
+            *basis_doubt(relaxed, cell),
+            *gradient_doubt([relaxed]),
+        ),
         provenance=provenance_of(
             ("numpy", "spglib"), **{**provenance, **engine_provenance(relaxed)}
         ),
     ).document()
 
 
-def _energies(relaxed: Mapping[str, Any]) -> list[Quantity]:
+def _left(relaxed: Mapping[str, Any]) -> list[Quantity]:
+    """What is left of forces and stress; of CRYSTAL the gradient in its own coordinates."""
+    found = []
+    for name, label, key, unit in (
+        ("fmax", "largest force left", "fmax_ev_per_a", "eV/Å"),
+        ("smax", "largest stress left", "smax_gpa", "GPa"),
+    ):
+        if relaxed.get(key) is not None:
+            found.append(Quantity(name, label, relaxed[key], unit))
+    gradients = (relaxed.get("optimisation") or {}).get("last_gradients") or {}
+    for name, key in (("gradient", "max"), ("gradient_limit", "max_threshold")):
+        if gradients.get(key) is not None:
+            label = "largest gradient left, CRYSTAL's units" if key == "max" else "its limit"
+            found.append(Quantity(name, label, gradients[key]))
+    return found
+
+
+def _energies(relaxed: Mapping[str, Any], cell: str) -> list[Quantity]:
     """The energy; of a cell that was relaxed with the plane waves of another one, both."""
     found = [
-        Quantity("energy", "energy per cell", relaxed["energy_ev"], "eV"),
+        Quantity("energy", f"energy per {cell}", relaxed["energy_ev"], "eV"),
         Quantity("energy_per_atom", "energy per atom", relaxed["energy_per_atom_ev"], "eV"),
     ]
     enthalpy = (relaxed.get("relaxation") or {}).get("final_enthalpy_ev")
@@ -88,7 +111,15 @@ def _table(
         "Before and after",
         (
             Column("", "", ("before", "after")),
-            Column("volume", "Å³", (first.volume, last.volume)),
+            _volumes(first, last),
             Column("space group", "", named),
         ),
     )
+
+
+def _volumes(first: Structure, last: Structure) -> Column:
+    """Of the cell; per atom where a code has computed the primitive cell."""
+    n, m = len(first.symbols), len(last.symbols)
+    if n == m:
+        return Column("volume", "Å³", (first.volume, last.volume))
+    return Column("volume per atom", "Å³", (first.volume / n, last.volume / m))

@@ -188,6 +188,25 @@ def _stress_along(output: Mapping[str, Any], cell: str | None) -> float | None:
     )
 
 
+def gradient_doubt(outputs: Sequence[Mapping[str, Any]]) -> list[Flag]:
+    """A doubt when an optimisation of CRYSTAL ended with more gradient than its own limit.
+
+    It also ends where the energy does not change any more.
+    """
+    for output in outputs:
+        left = (output.get("optimisation") or {}).get("last_gradients") or {}
+        largest, limit = left.get("max"), left.get("max_threshold")
+        if largest is not None and limit is not None and largest > limit:
+            return [
+                Flag(
+                    "gradient_left",
+                    f"an optimisation ended with a gradient of {largest:g}, and {limit:g} was "
+                    "asked for: the energy changed too little to go on",
+                )
+            ]
+    return []
+
+
 def engine_provenance(output: Mapping[str, Any]) -> dict[str, str]:
     """What a step says of the program that computed it and of what it was given, flat."""
     known = _flat("engine_", output.get("engine")) | _flat("", output.get("settings"))

@@ -32,6 +32,6 @@ class RelaxOptions(Params):
     optimizer: Optimizer = Field(default="LBFGS", description="How steps are chosen.")
     keep_symmetry: bool = Field(
         default=False,
-        description="Keep the symmetry that the structure has, within 0.01 Å; pw.x and VASP always "
-        "do.",
+        description="Keep the symmetry that the structure has, within 0.01 Å; pw.x, VASP and "
+        "CRYSTAL always do.",
     )

@@ -7,12 +7,12 @@ How a job of the code is asked for that stands here, and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Final
 
 from crystalmath.errors import InvalidParams
-from crystalmath.services.workflows import vasp
+from crystalmath.services.workflows import crystal, vasp
 from crystalmath.services.workflows.plan import Plan
 
 FORCES: Final = "forces"
@@ -87,13 +87,7 @@ def varied(plan: Plan, parameter: str, value: Any) -> dict[str, Any]:
             field="options.parameter",
         )
     if plan.code == CRYSTAL:
-        options = plan.inputs.get("options", {})
-        metal = 2 if options.get("metal") else 1
-        if parameter == "tolinteg":
-            value = _five(value)
-        elif parameter == "shrink":
-            value = [int(value), metal * int(value)]
-        return {"options": {**options, names[parameter]: value}}
+        return crystal.varied(plan, names[parameter], value)
     if parameter == "supercell":
         return of_supercell(plan, [int(value)] * 3)
     if plan.code == VASP:
@@ -174,6 +168,8 @@ def same_mesh(plan: Plan, mesh: Sequence[int] | None) -> dict[str, Any]:
     """
     if plan.code == VASP:
         return vasp.same_mesh(plan, mesh)
+    if mesh is not None and plan.code == CRYSTAL:
+        return crystal.same_mesh(plan, mesh)
     if mesh is None or plan.code != ESPRESSO or plan.inputs.get("k_mesh") is not None:
         return {}
     return {"k_mesh": list(mesh), "k_spacing_inv_angstrom": None}
@@ -200,6 +196,8 @@ def moments_of_atoms(plan: Plan) -> Sequence[float]:
     if plan.code == VASP:
         return vasp.moments(plan)
     moments = plan.inputs.get("moments_mu_b")
+    if plan.code == CRYSTAL:
+        moments = crystal.spins_of_atoms(plan)
     return moments if isinstance(moments, list) else ()
 
 
@@ -212,17 +210,6 @@ def moments_refused(plan: Plan, why: str) -> InvalidParams:
         hint="give moments of elements: {Ni: 2}, or those of atoms in the structure",
         field="inputs.moments_mu_b",
     )
-
-
-def _five(text: Any) -> list[int]:
-    words = str(text).split()
-    if len(words) != 5 or not all(word.isdigit() for word in words):
-        raise InvalidParams(
-            f"{text!r} is no TOLINTEG",
-            hint="five whole numbers: 7 7 7 7 14",
-            field="options.values",
-        )
-    return [int(word) for word in words]
 
 
 def single_point(plan: Plan, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -251,7 +238,10 @@ def relaxation(plan: Plan, criteria: Criteria, cell: str | None, **more: Any) ->
     if plan.code == VASP:
         moves = {} if cell is None else {"cell": cell}
         return vasp.relaxation(plan, criteria.fmax_ev_per_a, criteria.max_steps, **moves, **more)
-    given = {
+    if plan.code == CRYSTAL:
+        limits = (criteria.fmax_ev_per_a, criteria.max_steps)
+        return crystal.relaxation(plan, *limits, cell or "full")
+    given: dict[str, Any] = {
         "fmax_ev_per_a": criteria.fmax_ev_per_a,
         "smax_gpa": criteria.smax_gpa,
         "max_steps": criteria.max_steps,
@@ -273,17 +263,16 @@ def at_volume(
     Parameters
     ----------
     free
-        What the symmetry leaves free there, see ``analysis.procedures.freedom``. A code of plane
-        waves moves nothing else: the basis of each volume is then that of its own cell.
+        What the symmetry leaves free there, see ``analysis.procedures.freedom``. A code moves
+        nothing else: the plane waves of each volume are then those of its own cell, and OPTGEOM
+        wants something to move.
     mesh
         See :func:`same_mesh`.
     """
-    more = same_mesh(plan, mesh)
+    plan = replace(plan, inputs={**plan.inputs, **same_mesh(plan, mesh)})
     if plan.code == FORCES or free == "shape":
-        return relaxation(plan, criteria, "constant_volume", **more)
-    if free == "atoms":
-        return relaxation(plan, criteria, "fixed", **more)
-    return single_point(plan, more)
+        return relaxation(plan, criteria, "constant_volume")
+    return relaxation(plan, criteria, "fixed") if free == "atoms" else single_point(plan)
 
 
 def dynamics(plan: Plan) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from crystalmath.contract.planned import PLANNED
 from crystalmath.contract.workflows import CreateParams, EngineUse, KindInfo
 from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services.ports import CodeAdapter, StructureData
-from crystalmath.services.workflows.calculations import FORCES, VASP
+from crystalmath.services.workflows.calculations import CRYSTAL, FORCES, VASP
 from crystalmath.services.workflows.kinds.phonon import least_edge
 from crystalmath.services.workflows.plan import Procedure
 
@@ -50,7 +50,10 @@ def kinds(procedures: Mapping[str, Procedure], codes: Mapping[str, CodeAdapter])
 def _code_use(procedure: Procedure, name: str, code: CodeAdapter) -> EngineUse:
     """Whether a kind can use a code here; one that is missing here may be on a cluster."""
     if name not in procedure.codes:
-        return EngineUse(name=name, usable=False, reason=f"not built: {_computed_by(procedure)}")
+        reason = f"not built: {_computed_by(procedure)}"
+        if (meanwhile := _MEANWHILE.get((procedure.kind, name))) is not None:
+            reason = f"{reason}; {meanwhile}"
+        return EngineUse(name=name, usable=False, reason=reason)
     problem = code.describe().get("problem")
     return EngineUse(name=name, usable=problem is None, reason=problem)
 
@@ -102,6 +105,12 @@ _NO_MEANING: Final = {
     ("bands", FORCES): "a force engine has no electrons, so it has no bands",
 }
 """What a kind of workflow cannot be asked of, and why."""
+_MEANWHILE: Final = {
+    ("phonon", CRYSTAL): "the template crystal/freq makes a job of CRYSTAL's own FREQCALC",
+    ("elastic", CRYSTAL): "the template crystal/elastic makes a job of CRYSTAL's own ELASTCON",
+    ("bands", CRYSTAL): "the template crystal/dos_bands makes the decks of bands and densities",
+}
+"""What does what a workflow does not do yet."""
 
 
 def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | None]:
@@ -125,7 +134,9 @@ def engine_of(params: CreateParams, procedure: Procedure) -> tuple[str, str | No
         raise NotImplementedYet(
             f"{procedure.title.lower()} with {'a force engine' if code == FORCES else code} is not "
             f"built: {_computed_by(procedure)}",
-            hint="`workflows.available` lists what can be used",
+            hint=_MEANWHILE.get(
+                (procedure.kind, code), "`workflows.available` lists what can be used"
+            ),
             field="engine" if params.code is None else "code",
         )
     if code != FORCES:
@@ -162,9 +173,22 @@ def settled(
             hint="leave it out: what stress is left is told, and doubted above 0.1 GPa",
             field="options.smax_gpa",
         )
+    if code == CRYSTAL and "smax_gpa" in given:
+        raise InvalidParams(
+            "CRYSTAL has no limit for the stress: it judges the cell by its gradient, with the "
+            "same number as the atoms",
+            hint="leave it out; a smaller `options.fmax_ev_per_a` tightens both",
+            field="options.smax_gpa",
+        )
     found = dict(options)
     if "cell" in options and options["cell"] is None:
         found["cell"] = "full" if structure.is_crystal else "fixed"
+    if found.get("cell", "fixed") != "fixed" and not any(structure.pbc):
+        raise InvalidParams(
+            "a molecule has no cell that could change",
+            hint="leave it out",
+            field="options.cell",
+        )
     if "edge_angstrom" in options and options["edge_angstrom"] is None:
         found["edge_angstrom"] = least_edge(code)
     return found

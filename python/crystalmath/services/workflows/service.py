@@ -362,7 +362,10 @@ class WorkflowsService:
         except InvalidParams as error:
             field, hint = error.field, error.hint
             name = (field or "").removeprefix("inputs.")
-            if name.split(".")[0] in plan.options:  # the kind has set it
+            varied = plan.options.get("parameter")
+            if varied is not None and name in (varied, f"options.{varied}"):
+                field = "options.values"
+            elif name.split(".")[0] in plan.options:  # the kind has set it
                 field = f"options.{name}"
                 hint = (hint or "").replace("`inputs.", "`options.") or None
             raise InvalidParams(error.message, hint=hint, field=field) from error

@@ -60,7 +60,9 @@ def _optgeom(given: OptGeom, dimension: str, field: str) -> list[str]:
             hint="ATOMONLY and INTREDUN are",
             field=f"{field}.type",
         )
-    kind = [given.type] if given.type != "ATOMONLY" else []
+    # A molecule has nothing but atoms. Of anything else the program moves the cell too unless it is
+    # told: "NEW DEFAULT: OPTGEOM OPTIMIZES BOTH ATOMIC COORDINATES AND CELL PARAMETERS", it prints.
+    kind = [] if dimension == "MOLECULE" and given.type == "ATOMONLY" else [given.type]
     return [
         *kind,
         "TOLDEG", _decimal(given.toldeg),
@@ -77,7 +79,7 @@ def _preoptgeom(given: OptGeom | None, dimension: str, field: str) -> list[str]:
 
 
 def _decimal(value: float) -> str:
-    return f"{value:.10f}".rstrip("0")
+    return f"{value:.12f}".rstrip("0")
 
 
 def _freqcalc(given: FreqCalc, dimension: str, placed: Placed) -> list[str]:

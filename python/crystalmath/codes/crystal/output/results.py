@@ -99,12 +99,15 @@ def build_results(run: Run, status: str) -> dict[str, Any]:
         "status": status,
         "terminated_normally": run.ended and run.error is None,
         "error_line": run.error,
+        "settings": _settings(run),
         **_program(run),
         **_method(run),
         **_crystal(run),
         **_energies(run, kind, status),
     }
     document |= _geometries(run, kind, status)
+    if "energy_ev" in document and document.get("n_atoms"):
+        document["energy_per_atom_ev"] = document["energy_ev"] / document["n_atoms"]
     if run.modes:
         document["frequencies"] = frequencies_document(run.modes)
     if run.thermodynamics:
@@ -119,6 +122,14 @@ def build_results(run: Run, status: str) -> dict[str, Any]:
 def known(document: dict[str, Any]) -> dict[str, Any]:
     """The document without what is not known."""
     return {key: value for key, value in document.items() if value is not None}
+
+
+def _settings(run: Run) -> dict[str, str] | None:
+    """What the deck beside the output sets, and the functional that was printed."""
+    if not run.settings:
+        return None
+    functional = functional_of(run) or run.functional or method_of(run)
+    return {**run.settings, **({} if functional is None else {"functional": functional})}
 
 
 def _program(run: Run) -> dict[str, Any]:
@@ -204,10 +215,10 @@ def _optimisation(run: Run) -> dict[str, Any]:
     }
     if run.opt_ended:
         document["energy_hartree"] = run.opt_energy
-        return known(document)
-    last = next((p for p in reversed(run.points) if p.energy is not None), None)
-    energy = run.opt_energy if run.opt_energy is not None else last and last.energy
-    document["last_energy_hartree"] = energy
+    else:
+        last = next((p for p in reversed(run.points) if p.energy is not None), None)
+        energy = run.opt_energy if run.opt_energy is not None else last and last.energy
+        document["last_energy_hartree"] = energy
     tests = next((p.tests for p in reversed(run.points) if p.tests), {})
     gradients: dict[str, float] = {}
     for short in ("max", "rms"):

@@ -215,6 +215,8 @@ class Run:
     ----------
     echo
         Lines before the banner that look like the deck.
+    settings
+        What the deck beside the output sets.
     started, ended
         Whether the program began and printed its last line.
     error
@@ -228,6 +230,7 @@ class Run:
     version: str | None = None
     release: str | None = None
     echo: list[str] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
     started: bool = False
     title: str | None = None
     ended: bool = False

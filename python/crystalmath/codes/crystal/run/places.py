@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from crystalmath.codes.crystal.deck.parse import parse_deck
+from crystalmath.codes.crystal.deck.settings import settings_of
 from crystalmath.codes.crystal.output.files import load_run, sniff
 from crystalmath.codes.crystal.output.run import Run
 from crystalmath.codes.crystal.run.keywords import task_of
@@ -38,7 +39,9 @@ def load_with_deck(output: Path) -> Run:
     """What an output holds, with what its deck asks for where the output need not tell."""
     run = load_run(output)
     head, _ = read_head(output.with_suffix(WAVE_DECK), _DECK_BYTES)
-    run.eos_asked = task_of(parse_deck(head.decode("latin-1"))) == "eos"
+    deck = parse_deck(head.decode("latin-1"))
+    run.eos_asked = task_of(deck) == "eos"
+    run.settings = settings_of(deck, run.dimensionality)
     return run
 
 

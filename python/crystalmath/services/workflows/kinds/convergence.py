@@ -85,8 +85,10 @@ class Convergence:
                 hint=f"it gives {', '.join(sorted(_GIVES[plan.code]))}",
                 field="options.quantity",
             )
-        first = plan.options["values"][0]
-        return single_point(plan, varied(plan, parameter, [2, 2, 2] if _is_mesh(plan) else first))
+        if _is_mesh(plan):
+            return single_point(plan, varied(plan, parameter, [2, 2, 2]))
+        inputs = [varied(plan, parameter, value) for value in plan.options["values"]]
+        return single_point(plan, inputs[0])
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """A job for each point, and the choice among all of them."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from crystalmath.contract.workflow_options.eos import EosOptions
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
+    CRYSTAL,
     ESPRESSO,
     FORCES,
     VASP,
@@ -22,6 +23,7 @@ from crystalmath.services.workflows.calculations import (
     spacing_of,
 )
 from crystalmath.services.workflows.computations import EOS_FIT, EOS_STRAIN
+from crystalmath.services.workflows.crystal import check_scan
 from crystalmath.services.workflows.minimum import in_own_basis, keeps_first_basis, relax_first
 from crystalmath.services.workflows.plan import Plan, computation
 
@@ -42,13 +44,21 @@ class Eos:
         "atoms and shape relaxed at each volume."
     )
     options: type[BaseModel] = EosOptions
-    codes = frozenset({FORCES, ESPRESSO, VASP})
+    codes = frozenset({FORCES, ESPRESSO, VASP, CRYSTAL})
     result = "fit"
     crystals_only = True
 
     def first_steps(self, plan: Plan) -> Sequence[NewStep]:
-        """The relaxation, if it is wanted, and the volumes around its end."""
+        """The relaxation, if it is wanted, and the volumes around its end.
+
+        Raises
+        ------
+        InvalidParams
+            Options of a code that would make the volumes differ in more than volume.
+        """
         options = plan.options
+        if plan.code == CRYSTAL:
+            check_scan(plan)
         spacing = {} if options["relax"] else spacing_of(plan)
         start = relax_first(plan, Criteria.of(options))
         volumes = NewStep(
@@ -65,8 +75,16 @@ class Eos:
         return (*start.steps, volumes) if options["relax"] else (volumes,)
 
     def trial(self, plan: Plan) -> Mapping[str, Any]:
-        """The job at a volume, where there is none before."""
-        return at_volume(plan, Criteria.of(plan.options), "nothing")
+        """The job at a volume, where there is none before.
+
+        Raises
+        ------
+        InvalidParams
+            Limits that the code cannot relax to, whether or not there is anything to relax.
+        """
+        criteria = Criteria.of(plan.options)
+        at_volume(plan, criteria, "shape")
+        return at_volume(plan, criteria, "nothing")
 
     def next_steps(self, plan: Plan, step: str, output: Any) -> Sequence[NewStep]:
         """A job for each volume, and the fit to all of them."""

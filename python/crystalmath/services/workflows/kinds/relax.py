@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from crystalmath.contract.workflow_options.relax import RelaxOptions
 from crystalmath.services.ports_workflows import NewStep, Use
 from crystalmath.services.workflows.calculations import (
+    CRYSTAL,
     ESPRESSO,
     FORCES,
     VASP,
@@ -28,7 +29,7 @@ class Relax:
     title = "Relaxation"
     summary = "Atoms and cell at their minimum, with the symmetry before and after."
     options: type[BaseModel] = RelaxOptions
-    codes = frozenset({FORCES, ESPRESSO, VASP})
+    codes = frozenset({FORCES, ESPRESSO, VASP, CRYSTAL})
     result = "report"
     crystals_only = False
 
