@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "8f921c600d88ca951ab78b79d1a6722c322690f7e25ed263a55b0615d3c4d42a";
+pub const SCHEMA_SHA256: &str = "6d0c3ef548ebf312487776572f62fea7b8624a8bae9813ece3e56dc7d8e8d6f2";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3653,6 +3653,10 @@ pub struct GenerateInputsParams {
     /// Variables of the client's environment that codes read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<BTreeMap<String, String>>,
+    /// Pseudopotentials are read where they lie, and the deck names that directory; else they
+    /// belong into a folder beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<bool>,
 }
 
 /// Input files of a code.
@@ -5195,6 +5199,9 @@ pub struct RenderParams {
     /// Your own one, if there is one, else that of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Variables of the client's environment that codes read, like ESPRESSO_PSEUDO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
 }
 
 /// The files that a template gives.

@@ -38,7 +38,7 @@ def _call(served: Daemon, method: str, params: dict[str, Any]) -> Any:
 def test_every_default_of_the_program_renders(served: Daemon) -> None:
     rows = _call(served, "templates.list", {})
     shipped = [row["id"] for row in rows if row["origin"] == "shipped"]
-    assert len(shipped) == 13
+    assert len(shipped) == 25
     assert [row["id"] for row in rows if row["problem"]] == ["broken"]
     assert {row["id"] for row in _call(served, "templates.list", {"code": "crystal"})} == {
         *(name for name in shipped if name.startswith("crystal/")),

@@ -16,6 +16,7 @@ from crystalmath.templates.source import FENCE, Source, parse_source
 MAKERS: Final[Mapping[str, str]] = {
     "crystal_deck": "structure",
     "crystal_properties": "deck",
+    "code_inputs": "structure",
     "batch_job": "cluster",
 }
 """Functions of a template → their first argument. The services make what they give."""

@@ -71,7 +71,7 @@ def test_line_ends_and_a_byte_order_mark_do_not_matter(ending: str) -> None:
         (template(head=HEAD.replace("code: crystal\n", "")), 2, "needs its code"),
         (template(head=HEAD.replace("version: 1", "version: 1.5")), 6, "version must be"),
         (template(colour="red"), 7, "colour is no key"),
-        (template(lint="vasp"), 7, "lint must be one of crystal, bash"),
+        (template(lint="espresso"), 7, "lint must be one of crystal, vasp, bash"),
         (template(renders="[]"), 7, "must name the files"),
         (template(renders="[a, b]"), 7, "names 2 files, and the text has 1 parts"),
         (template(tags="hello"), 7, "tags must be a list"),
