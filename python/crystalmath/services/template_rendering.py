@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crystalmath.contract.jobs import Context
 from crystalmath.contract.templates import (
     Origin,
     RenderedFile,
@@ -59,7 +60,7 @@ class Rendering:
         parameters: Mapping[str, Any],
         origin: Origin | None = None,
         *,
-        context: Mapping[str, str] | None = None,
+        context: Context | None = None,
         examples: bool = True,
     ) -> RenderResult:
         """Fill in a template and lint what it gives.
@@ -81,6 +82,7 @@ class Rendering:
         """
         warnings: list[str] = []
         made: list[dict[str, Any]] = []
+        where = {str(name): value for name, value in (context or {}).items()}
         asked = {"folder": self.folder, "id": template, "origin": origin, "examples": examples}
         while True:
             given = {**asked, "parameters": dict(parameters), "made": made}
@@ -94,7 +96,7 @@ class Rendering:
                     hint="ask for fewer, or split it",
                     field="id",
                 )
-            made.append(self._make(need, context or {}, warnings))
+            made.append(self._make(need, where, warnings))
         return self._result(found, warnings)
 
     def _make(
