@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from crystalmath.codes.espresso.adapter import EspressoAdapter
@@ -24,8 +23,6 @@ from support.workers import run_here
 _BOHR = 0.529177210903
 _SI = fcc("Si Si", 5.43)
 _FE = crystal("Fe Fe", [[2.87, 0, 0], [0, 2.87, 0], [0, 0, 2.87]], [[0, 0, 0], [0.5, 0.5, 0.5]])
-_FCC = [[0, 0, 0], [0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0]]
-_DIAMOND = [[x + shift for x in place] for place in _FCC for shift in (0.0, 0.25)]
 _WATER = StructureData(
     lattice=None,
     pbc=(False, False, False),
@@ -212,39 +209,6 @@ def test_points_of_a_path_and_of_a_mesh(folder: Path) -> None:
     deck, report = generate(folder, _SI, k_mesh=[4, 4, 3], **chosen)
     assert deck.cards["K_POINTS"].lines == ("4 4 3 0 0 0",)
     assert any("symmetry" in warning for warning in report["warnings"])
-
-
-def test_bands_follow_the_path_of_the_lattice(folder: Path) -> None:
-    chosen: dict[str, Any] = {"pseudo_family": "pbe", "ecutwfc_ry": 20}
-    deck, report = generate(folder, _SI, "bands", **chosen)
-    card = deck.cards["K_POINTS"]
-    assert card.option == "crystal"
-    assert int(card.lines[0]) == len(card.lines) - 1 > 100
-    assert "path of HPKOT" in report["k_points_from"]
-    points = np.array([[float(word) for word in line.split()[:3]] for line in card.lines[1:]])
-    in_units_of_a = np.abs(points @ np.linalg.inv(np.array(_SI.lattice)).T) * 5.43
-    for place in ((0, 0, 0), (0.5, 0.5, 0.5)):  # Γ and L
-        assert np.isclose(in_units_of_a, place, atol=1e-6).all(axis=1).any()
-    cubic = crystal("Si " * 8, [[5.43, 0, 0], [0, 5.43, 0], [0, 0, 5.43]], _DIAMOND)
-    assert "holds 4 of them" in refusal(folder, cubic, "bands", **chosen).message
-    error = refusal(folder, _WATER, "bands", pseudo_family="pbe")
-    assert (error.field, "repeats in 0" in error.message) == ("options.k_points", True)
-
-
-def test_pseudopotentials_can_be_read_where_they_lie(folder: Path, tmp_path: Path) -> None:
-    asked = {"pseudo_family": "pbe", "ecutwfc_ry": 20}
-    context = {"ESPRESSO_PSEUDO": str(folder)}
-    structure = {"document": asdict(_SI)}
-    for task in ("scf", "ph"):
-        made = generate_inputs(structure, asked, task, context, in_place=True)
-        deck = parse_deck(made["files"][0]["content"])
-        assert deck.value("control", "pseudo_dir") == str(folder)
-    (tmp_path / "H.UPF").write_text(upf("H", valence=1))
-    asked = {"pseudos": {"H": str(tmp_path / "H.UPF"), "O": "O.pbe.UPF"}, "ecutwfc_ry": 20}
-    structure = {"document": asdict(_WATER)}
-    assert generate_inputs(structure, asked, "scf", context)
-    with pytest.raises(InvalidParams, match="from one directory"):
-        generate_inputs(structure, asked, "scf", context, in_place=True)
 
 
 def test_dynamics_have_the_units_of_pw_x(folder: Path) -> None:
