@@ -114,7 +114,7 @@ def check_tags(tags: Mapping[str, str], directory: str) -> list[str]:
             raise InvalidParams(
                 f"INCAR has {tag} = {here or 'nothing'}, and the run before, whose density it "
                 f"starts from, {there or 'nothing'}",
-                hint=f"give the same: `incar`, e.g. {tag}: {there}"
+                hint=f"give the same: `inputs.incar`, e.g. {tag}: {there}"
                 if there
                 else "give the same in both runs",
                 field="inputs.incar",
