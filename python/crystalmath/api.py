@@ -74,7 +74,7 @@ from crystalmath.services.submission import Desk
 from crystalmath.services.subscriptions import EventsService
 from crystalmath.services.system import SystemService
 from crystalmath.services.template_inputs import SubmittedTemplates
-from crystalmath.services.template_makers import BatchJobs, CrystalDecks, CrystalProperties
+from crystalmath.services.template_makers import makers
 from crystalmath.services.template_rendering import Rendering
 from crystalmath.services.templates import TemplatesService
 from crystalmath.services.workflows.assembly import Workplace, assemble
@@ -241,11 +241,7 @@ class CrystalController:
         rendering = Rendering(
             server.run_worker,
             str(settings.templates_dir),
-            {
-                "crystal_deck": CrystalDecks(self.materials.generate_d12),
-                "crystal_properties": CrystalProperties(self.materials.generate_d3),
-                "batch_job": BatchJobs(self._clusters, batch_words),
-            },
+            makers(self.materials, self._clusters, batch_words),
             {**LINTERS, "bash": Linter((".sh",), "crystalmath.templates.shell:lint_script")},
         )
         self.templates = TemplatesService(server.run_worker, rendering, settings.templates_dir)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::msg::Link;
 use crate::rpc::types::{JobState, JobSummary};
@@ -35,6 +35,15 @@ pub struct Client {
     pub context: Value,
     /// Begins every token of a submission; unique to this run.
     pub token: String,
+}
+
+impl Client {
+    /// Put the variables that travel into params, if there are any.
+    pub fn put_context(&self, params: &mut Map<String, Value>) {
+        if self.context.as_object().is_some_and(|set| !set.is_empty()) {
+            params.insert("context".into(), self.context.clone());
+        }
+    }
 }
 
 impl Data {

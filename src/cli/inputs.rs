@@ -52,6 +52,7 @@ fn generate(session: &Session, args: &Args) -> Outcome {
         task: args.task.clone(),
         options: Some(with_options(Map::new(), &args.option)?),
         context: serde_json::from_value(own_context()).ok(),
+        in_place: None,
     })?;
     let made = &answer.read.data;
     if let Some(folder) = &args.output {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::code_inputs::code_inputs;
 use super::engines::{Agreement, install};
@@ -151,7 +151,7 @@ fn from_template(session: &Session, args: &Args, name: &str) -> Result<Given, Fa
     given.text("code", Some(code));
     given.text("template", Some(&name.to_owned()));
     given.put("template_parameters", Some(Value::Object(filled)));
-    let inputs: Map<String, Value> = args.params.iter().cloned().collect();
+    let inputs = code_inputs(code, &args.params, &args.options)?;
     let beside: Vec<Value> = sources(files)?
         .into_iter()
         .map(|file| json!({"path": file.name, "source": file.path}))

@@ -170,7 +170,7 @@ pub struct Page<T, M> {
 
 /// SHA-256 of the document that this file was made from; `system.hello` reports the
 /// daemon's own.
-pub const SCHEMA_SHA256: &str = "088f8d8a1d1ecd00eb8171cec8a78b7bf4612d0e3b4360c57b5e04526b0e8e49";
+pub const SCHEMA_SHA256: &str = "e7cd23a37c154d33e78fcc8579f52061c1cccd20504b0d0f06bb71a16d68e2e4";
 
 /// Every method of the contract, sorted by name.
 pub const METHODS: &[MethodInfo] = &[
@@ -3655,6 +3655,10 @@ pub struct GenerateInputsParams {
     /// Variables of the client's environment that codes read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<BTreeMap<String, String>>,
+    /// Pseudopotentials are read where they lie, and the deck names that directory; else they
+    /// belong into a folder beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<bool>,
 }
 
 /// Input files of a code.
@@ -5199,6 +5203,9 @@ pub struct RenderParams {
     /// Your own one, if there is one, else that of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Variables of the client's environment that codes read, like ESPRESSO_PSEUDO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<BTreeMap<String, String>>,
 }
 
 /// The files that a template gives.

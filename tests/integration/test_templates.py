@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from support.daemon import PRODUCTION, Daemon, RawSocket, RpcFailure
-from support.templates import put, template
+from support.templates import pseudopotentials, put, template
+from support.vasp import potentials
 
 _SILICON = {"path": str(Path(__file__).parents[2] / "examples" / "silicon.cif")}
 
@@ -38,7 +39,7 @@ def _call(served: Daemon, method: str, params: dict[str, Any]) -> Any:
 def test_every_default_of_the_program_renders(served: Daemon) -> None:
     rows = _call(served, "templates.list", {})
     shipped = [row["id"] for row in rows if row["origin"] == "shipped"]
-    assert len(shipped) == 13
+    assert len(shipped) == 25
     assert [row["id"] for row in rows if row["problem"]] == ["broken"]
     assert {row["id"] for row in _call(served, "templates.list", {"code": "crystal"})} == {
         *(name for name in shipped if name.startswith("crystal/")),
@@ -64,6 +65,25 @@ def test_a_structure_becomes_a_deck_and_a_job(served: Daemon) -> None:
     with pytest.raises(RpcFailure, match=r"template_parameters.structure: is missing") as caught:
         _call(served, "jobs.submit", {**wanted, "template_parameters": {}})
     assert caught.value.data["field"] == "template_parameters.structure"
+
+
+def test_inputs_of_other_codes_become_jobs(served: Daemon, tmp_path: Path) -> None:
+    context = pseudopotentials(tmp_path)
+    silicon = {"structure": _SILICON}
+    asked = {"id": "espresso/relax", "parameters": silicon, "context": context}
+    (deck,) = _call(served, "templates.render", asked)["files"]
+    assert f"pseudo_dir = '{tmp_path}'" in deck["content"]
+    fields = {"name": "si", "template_parameters": silicon, "dry_run": True}
+    wanted = {**fields, "code": "espresso", "template": "espresso/ph", "context": context}
+    wanted["inputs"] = {"executable": "/bin/true", "ph_executable": "/bin/true"}
+    tried = _call(served, "jobs.submit", wanted)["dry_run"]
+    assert {"scf.in", "ph.in", "phonons.sh", "pseudo/Si.upf"} <= {f["path"] for f in tried["files"]}
+    context = {"PMG_VASP_PSP_DIR": str(potentials(tmp_path / "psp", ["Si"]))}
+    wanted = {**fields, "code": "vasp", "template": "vasp/relax", "context": context}
+    wanted["inputs"] = {"executable": "/bin/true"}
+    files = {f["path"]: f for f in _call(served, "jobs.submit", wanted)["dry_run"]["files"]}
+    assert {"INCAR", "KPOINTS", "POSCAR", "POTCAR.spec", "vasp.sh", "potcar.json"} == set(files)
+    assert "ISIF = 3\n" in files["INCAR"]["content"]
 
 
 def test_ones_own_is_saved_used_and_never_replaced_unasked(served: Daemon) -> None:

@@ -124,7 +124,7 @@ fn the_types_of_the_template_say_what_is_sent() {
     let parameters = json!({"structure": {"path": path}, "name": "12", "smear": 0.01});
     assert_eq!(
         sent(&seen),
-        json!({"id": "crystal/scf", "parameters": parameters})
+        json!({"id": "crystal/scf", "parameters": parameters, "context": {}})
     );
 }
 
@@ -194,6 +194,8 @@ fn a_job_is_submitted_from_a_template() {
         "crystal/scf",
         "--set",
         "count=2",
+        "--option",
+        "spin=open",
     ];
     let output = run(&mock, &given);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -205,6 +207,7 @@ fn a_job_is_submitted_from_a_template() {
             "name": "mgo scf", "code": "crystal", "template": "crystal/scf",
             "template_parameters": {"structure": {"path": path}, "count": 2},
             "files": [{"path": "mgo.f9", "source": beside}], "context": {},
+            "inputs": {"options": {"spin": "open"}},
         })
     );
 }

@@ -7,16 +7,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crystalmath.api import LINTERS
+from crystalmath.api import GENERATORS, LINTERS
 from crystalmath.codes.crystal.generate.deck import generate_deck
 from crystalmath.codes.crystal.generate.properties import generate_properties
 from crystalmath.contract.d3 import D3Result, GenerateD3Params
 from crystalmath.contract.d12 import D12Result, GenerateD12Params
+from crystalmath.contract.inputs import GenerateInputsParams, GenerateInputsResult
 from crystalmath.runners.slurm.by_hand import batch_words
 from crystalmath.services.codes import Linter
 from crystalmath.services.ports_cluster import ClusterRecord
-from crystalmath.services.template_makers import BatchJobs, CrystalDecks, CrystalProperties
+from crystalmath.services.template_makers import (
+    BatchJobs,
+    CodeInputs,
+    CrystalDecks,
+    CrystalProperties,
+)
 from crystalmath.services.template_rendering import Rendering
+from support.espresso import upf
 
 HEAD = """\
 id: mine/one
@@ -78,6 +85,13 @@ class Clusters:
         return Cluster(1, self.records[name])
 
 
+def pseudopotentials(folder: Path) -> dict[str, str]:
+    """The environment of somebody who has one of silicon and one of iron, as far as headers go."""
+    (folder / "Si.upf").write_text(upf("Si", wfc_ry=30, rho_ry=120))
+    (folder / "Fe.upf").write_text(upf("Fe", kind="US", valence=8, wfc_ry=40, rho_ry=400))
+    return {"ESPRESSO_PSEUDO": str(folder)}
+
+
 def _run(function: str, kwargs: Mapping[str, Any], _deadline_s: float) -> Any:
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)(**kwargs)
@@ -95,6 +109,13 @@ def _generate_properties(params: GenerateD3Params) -> D3Result:
     return D3Result.model_validate(generate_properties(deck, options))
 
 
+def _generate_inputs(params: GenerateInputsParams) -> GenerateInputsResult:
+    given = params.model_dump(exclude={"code", "structure"})
+    structure = params.structure.model_dump(exclude_none=True)
+    made = _run(GENERATORS[params.code], {"structure": structure, **given}, 0.0)
+    return GenerateInputsResult.model_validate(made)
+
+
 def rendering(folder: Path) -> Rendering:
     """What the daemon has, without its workers."""
     return Rendering(
@@ -103,6 +124,7 @@ def rendering(folder: Path) -> Rendering:
         {
             "crystal_deck": CrystalDecks(_generate),
             "crystal_properties": CrystalProperties(_generate_properties),
+            "code_inputs": CodeInputs(_generate_inputs),
             "batch_job": BatchJobs(Clusters(), batch_words),  # type: ignore[arg-type]
         },
         {**LINTERS, "bash": Linter((".sh",), "crystalmath.templates.shell:lint_script")},

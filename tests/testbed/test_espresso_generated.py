@@ -16,6 +16,7 @@ from crystalmath.contract.jobs import ContinueParams, Job, JobIdParams
 from crystalmath.runners.local.runner import LocalRunner
 from crystalmath.structures.reader import WorkerStructureReader
 from support.service_fakes import Bench, FakeCall
+from support.templates import rendering
 from support.workers import run_here
 
 if TYPE_CHECKING:
@@ -118,6 +119,39 @@ def test_relaxations_of_atoms_and_cell(bench: Bench, qe: QuantumEspresso) -> Non
     (ended,) = finish(bench, again.job.id)
     assert ended.task == "relax"
     assert ended.provenance.input_hashes.keys() == {"Si.relax.in", "pseudo/Si.pz-vbc.UPF"}
+
+
+def from_template(
+    bench: Bench, qe: QuantumEspresso, name: str, inputs: dict[str, Any] | None = None, **given: Any
+) -> int:
+    """A job of a template with its own example, as small as it computes in a moment."""
+    context = {"ESPRESSO_PSEUDO": str(qe.pseudo)}
+    chosen = {"pseudo_family": "pz-vbc", "ecutwfc_ry": 10.0, **given}
+    made = rendering(Path("/nonexistent")).render(f"espresso/{name}", chosen, context=context)
+    files = [{"path": file.path, "content": file.content} for file in made.files]
+    return bench.submit(name=name, files=files, inputs=inputs or {}, context=context)
+
+
+def test_every_template_is_computed(bench: Bench, qe: QuantumEspresso) -> None:
+    coarse = {"k_spacing_inv_angstrom": 1.2}
+    first = from_template(bench, qe, "scf", **coarse)
+    jobs = [
+        from_template(bench, qe, "relax", **coarse),
+        from_template(bench, qe, "vc_relax", fmax_ev_per_a=0.1, smax_gpa=5.0, **coarse),
+        from_template(bench, qe, "md", steps=3, **coarse),
+        from_template(bench, qe, "ph", **coarse),
+    ]
+    (scf,) = finish(bench, first)
+    density = {"save_from": scf.directory}
+    jobs += [
+        from_template(bench, qe, "nscf_dos", density, k_spacing_inv_angstrom=0.6),
+        from_template(bench, qe, "bands", density, n_bands=6),
+    ]
+    done = [scf, *finish(bench, *jobs)]
+    assert [(one.state, one.message) for one in done] == [("COMPLETED", None)] * 7
+    tasks = ["scf", "relax", "vc-relax", "md", "ph", "nscf", "bands"]
+    assert [one.task for one in done] == tasks
+    assert done[6].results["n_kpoints"] == 264
 
 
 def test_phonons_at_gamma_are_those_of_decks_by_hand(bench: Bench, qe: QuantumEspresso) -> None:

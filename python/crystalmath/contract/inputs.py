@@ -27,6 +27,11 @@ class GenerateInputsParams(Params):
     context: Context = Field(
         default_factory=dict, description="Variables of the client's environment that codes read."
     )
+    in_place: bool = Field(
+        default=False,
+        description="Pseudopotentials are read where they lie, and the deck names that directory; "
+        "else they belong into a folder beside it.",
+    )
 
 
 class PseudopotentialUsed(Model):

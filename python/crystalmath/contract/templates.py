@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from crystalmath.contract.codes import LintFinding
-from crystalmath.contract.jobs import CodeName
+from crystalmath.contract.jobs import CodeName, Context
 from crystalmath.contract.rpc import Model, Params
 
 ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63}){0,3}$"
@@ -98,6 +98,10 @@ class RenderParams(Params):
     )
     origin: Origin | None = Field(
         default=None, description="Your own one, if there is one, else that of the program."
+    )
+    context: Context = Field(
+        default_factory=dict,
+        description="Variables of the client's environment that codes read, like ESPRESSO_PSEUDO.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from crystalmath.contract.codes import (
@@ -43,6 +43,11 @@ class Linter:
     endings: tuple[str, ...]
     function: str
     names: tuple[str, ...] = ()
+
+    def takes(self, path: str) -> bool:
+        """Whether a file is one of its inputs, by its name."""
+        file = PurePath(path)
+        return file.suffix.lower() in self.endings or file.name in self.names
 
 
 class CodesService:
@@ -113,9 +118,7 @@ class CodesService:
                 )
             return params.code
         for name, linter in self._linters.items():
-            file = Path(params.path or "")
-            ends = file.suffix.lower() in linter.endings
-            if params.path is None or ends or file.name in linter.names:
+            if params.path is None or linter.takes(params.path):
                 return name
         raise InvalidParams(
             f"the name {Path(params.path or '').name!r} does not say whose input it is",

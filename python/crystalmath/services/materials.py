@@ -196,6 +196,7 @@ class MaterialsService:
             "options": params.options,
             "task": params.task,
             "context": {str(name): value for name, value in params.context.items()},
+            "in_place": params.in_place,
         }
         return GenerateInputsResult.model_validate(self._run(generator, given, WORK_S))
 

@@ -1,4 +1,4 @@
-"""What templates may ask for while they are rendered; ``services.template_makers`` has two makers.
+"""What templates may ask for while they are rendered; ``services.template_makers`` has the makers.
 
 A template calls a maker like a function: ``crystal_deck(structure, functional="PBE0").text``.
 """
@@ -11,6 +11,22 @@ from typing import Any, Protocol
 
 from crystalmath.contract.jobs import SubmitParams
 from crystalmath.services.ports_cluster import ClusterRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a template calls a maker with.
+
+    Attributes
+    ----------
+    arguments
+        By name, the first one among them.
+    context
+        Variables of the environment of whoever fills the template in.
+    """
+
+    arguments: Mapping[str, Any]
+    context: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +46,7 @@ class Made:
 class Maker(Protocol):
     """Makes what a template cannot write by itself."""
 
-    def __call__(self, arguments: Mapping[str, Any]) -> Made:
+    def __call__(self, asked: Asked) -> Made:
         """Raise ``InputRejected`` with the argument at fault as ``field``."""
 
 

@@ -31,7 +31,9 @@ class SubmittedTemplates:
                 )
             return params, ()
         try:
-            made = self.rendering.render(name, params.template_parameters, examples=False)
+            made = self.rendering.render(
+                name, params.template_parameters, context=params.context, examples=False
+            )
         except NotFound as error:
             raise InvalidParams(error.message, hint=error.hint, field="template") from error
         except InputRejected as error:
@@ -53,4 +55,6 @@ class SubmittedTemplates:
 def _here(field: str | None) -> str:
     """Where the fields of a rendering stand in a submission."""
     first, dot, rest = (field or "id").partition(".")
+    if first == "context":
+        return f"{first}{dot}{rest}"
     return "template" if first == "id" else f"template_{first}{dot}{rest}"

@@ -7,10 +7,12 @@ then answers what it needs; that is made here, and the worker begins again with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crystalmath.contract.jobs import Context
 from crystalmath.contract.templates import (
     Origin,
     RenderedFile,
@@ -21,7 +23,7 @@ from crystalmath.contract.templates import (
 from crystalmath.errors import InputRejected
 from crystalmath.services.codes import LINT_S, Linter
 from crystalmath.services.ports import RunWorker
-from crystalmath.services.ports_templates import Maker
+from crystalmath.services.ports_templates import Asked, Maker
 
 RENDER: Final = "crystalmath.templates.render:render_template"
 RENDER_S: Final = 50.0
@@ -30,6 +32,7 @@ MAX_MADE: Final = 16
 """How often one template may ask for something."""
 _GROUPS: Final = ("options", "resources")
 """Under what a maker's arguments stand in its complaints."""
+_OPTION: Final = re.compile(rf"`(?:{'|'.join(_GROUPS)})\.(\w+)(?=[`.:])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +60,15 @@ class Rendering:
         parameters: Mapping[str, Any],
         origin: Origin | None = None,
         *,
+        context: Context | None = None,
         examples: bool = True,
     ) -> RenderResult:
         """Fill in a template and lint what it gives.
 
         Parameters
         ----------
+        context
+            Variables of the environment of whoever asks, that codes read.
         examples
             Take the example of the template for a structure that is not given, with a warning;
             refuse otherwise.
@@ -76,6 +82,7 @@ class Rendering:
         """
         warnings: list[str] = []
         made: list[dict[str, Any]] = []
+        where = {str(name): value for name, value in (context or {}).items()}
         asked = {"folder": self.folder, "id": template, "origin": origin, "examples": examples}
         while True:
             given = {**asked, "parameters": dict(parameters), "made": made}
@@ -89,15 +96,17 @@ class Rendering:
                     hint="ask for fewer, or split it",
                     field="id",
                 )
-            made.append(self._make(need, warnings))
+            made.append(self._make(need, where, warnings))
         return self._result(found, warnings)
 
-    def _make(self, need: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
+    def _make(
+        self, need: Mapping[str, Any], context: Mapping[str, str], warnings: list[str]
+    ) -> dict[str, Any]:
         try:
-            thing = self.makers[need["maker"]](need["arguments"])
+            thing = self.makers[need["maker"]](Asked(need["arguments"], context))
         except InputRejected as error:
             raise _at_parameter(error, need) from None
-        warnings += thing.warnings
+        warnings += [_of_template(said, need["parameters"]) for said in thing.warnings]
         return {
             "maker": need["maker"],
             "arguments": need["arguments"],
@@ -123,7 +132,7 @@ class Rendering:
         return [
             RenderedFinding(path=file.path, **finding)
             for file in files
-            if len(files) == 1 or file.path.lower().endswith(linter.endings)
+            if len(files) == 1 or linter.takes(file.path)
             for finding in self.run(linter.function, {"text": file.content}, LINT_S)
         ]
 
@@ -133,11 +142,10 @@ def _at_parameter(error: InputRejected, need: Mapping[str, Any]) -> InputRejecte
     parts = (error.field or "").split(".")
     if parts[0] in _GROUPS:
         parts = parts[1:]
-    message, hint = error.message, error.hint
-    for name in need["parameters"]:
-        for group in _GROUPS:
-            message = message.replace(f"`{group}.{name}`", f"`parameters.{name}`")
-            hint = hint and hint.replace(f"`{group}.{name}`", f"`parameters.{name}`")
+    message = _of_template(error.message, need["parameters"])
+    hint = error.hint and _of_template(error.hint, need["parameters"])
+    if parts[0] == "context":
+        return type(error)(message, hint=hint, field=error.field)
     for i, part in enumerate(parts):
         if part in need["parameters"]:
             field = ".".join(["parameters", *parts[i:]])
@@ -145,3 +153,12 @@ def _at_parameter(error: InputRejected, need: Mapping[str, Any]) -> InputRejecte
                 message = field + message.removeprefix(str(error.field))
             return type(error)(message, hint=hint, field=field)
     return type(error)(f"line {need['line']} of the template: {message}", hint=hint, field="id")
+
+
+def _of_template(text: str, parameters: Sequence[str]) -> str:
+    """What a maker calls an option is a parameter, where the template has one of that name."""
+
+    def named(match: re.Match[str]) -> str:
+        return f"`parameters.{match[1]}" if match[1] in parameters else match[0]
+
+    return _OPTION.sub(named, text)

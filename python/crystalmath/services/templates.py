@@ -69,7 +69,9 @@ class TemplatesService:
         Geometry is written by the generator of decks, which reads back what it wrote. The files
         are linted where the template says by what.
         """
-        return self._rendering.render(params.id, params.parameters, params.origin)
+        return self._rendering.render(
+            params.id, params.parameters, params.origin, context=params.context
+        )
 
     @rpc(errors=(InputRejected, NotFound, Conflict), lane="proc", deadline_s=60.0)
     def save(self, params: SaveTemplateParams) -> SaveTemplateResult:

@@ -15,7 +15,7 @@ from crystalmath.templates.parameters import TYPES, Parameter
 from crystalmath.templates.problem import TemplateFault
 from crystalmath.templates.source import Source
 
-LINTERS: Final = ("crystal", "bash")
+LINTERS: Final = ("crystal", "vasp", "bash")
 """What ``lint`` may name; the services have them."""
 KINDS: Final = ("input", "job_script")
 _KEYS: Final = (

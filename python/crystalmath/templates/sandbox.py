@@ -163,6 +163,15 @@ def check_body(text: str, known: Mapping[str, Any], first_line: int) -> set[str]
     return used
 
 
+def writes_nothing(text: str) -> bool:
+    """Whether a piece of a template only sets names: it has no output of its own."""
+    try:
+        body = environment().parse(text).body
+    except (TemplateSyntaxError, RecursionError):
+        return False
+    return all(isinstance(node, nodes.Assign) for node in body)
+
+
 def render_text(
     text: str, values: Mapping[str, Any], first_line: int, makers: Mapping[str, Callable[..., Any]]
 ) -> str:

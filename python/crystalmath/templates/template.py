@@ -10,12 +10,13 @@ from typing import Final
 from crystalmath.templates.front import Front, read_front
 from crystalmath.templates.limits import OutOfTime, limited
 from crystalmath.templates.problem import TemplateFault
-from crystalmath.templates.sandbox import check_body
+from crystalmath.templates.sandbox import check_body, writes_nothing
 from crystalmath.templates.source import FENCE, Source, parse_source
 
 MAKERS: Final[Mapping[str, str]] = {
     "crystal_deck": "structure",
     "crystal_properties": "deck",
+    "code_inputs": "structure",
     "batch_job": "cluster",
 }
 """Functions of a template → their first argument. The services make what they give."""
@@ -105,13 +106,32 @@ def _pieces(source: Source, front: Front) -> tuple[Piece, ...]:
             lines.append(i + 1)
         else:
             texts[-1].append(line)
+    if len(texts) == len(front.renders) + 1 and writes_nothing("".join(texts[0])):
+        texts, lines = _behind_first(texts, lines)
     if len(texts) != len(front.renders):
         raise TemplateFault(
             f"renders names {len(front.renders)} files, and the text has {len(texts)} parts",
             line=name_line,
-            hint="part them by lines ---, in the order of renders",
+            hint="part them by lines ---, in the order of renders; one part more, before them, "
+            "that only sets something counts for each",
         )
     return tuple(
         Piece(name, "".join(text), line, name_line)
         for name, text, line in zip(front.renders, texts, lines, strict=True)
     )
+
+
+def _behind_first(texts: list[list[str]], lines: list[int]) -> tuple[list[list[str]], list[int]]:
+    """Each part behind the first one, which counts for all; a comment keeps lines in their places.
+
+    Returns
+    -------
+    list, list
+        Texts, and the line that each begins on: that of the first part.
+    """
+    first, *others = texts
+    made: list[list[str]] = []
+    for text, line in zip(others, lines[1:], strict=True):
+        gap = line - lines[0] - len(first)
+        made.append([*first, "{#", "\n" * (gap - 1), "#}\n", *text])
+    return made, [lines[0]] * len(made)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::list::{self, Which};
 use super::values::values;
 use crate::cli::output::{self, Outcome};
-use crate::cli::params::key_text;
+use crate::cli::params::{key_text, own_context};
 use crate::cli::session::Session;
 use crate::cli::wording::Commands;
 use crate::cli::writing;
@@ -45,6 +45,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Outcome {
         id: args.name.clone(),
         parameters: Some(parameters),
         origin,
+        context: serde_json::from_value(own_context()).ok(),
     })?;
     let made = &answer.read.data;
     let files = made.files.iter();

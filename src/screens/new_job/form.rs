@@ -282,13 +282,7 @@ impl Form {
         if !parts.files.is_empty() {
             params.insert(FILES.into(), parts.files.into());
         }
-        if client
-            .context
-            .as_object()
-            .is_some_and(|set| !set.is_empty())
-        {
-            params.insert("context".into(), client.context.clone());
-        }
+        client.put_context(&mut params);
         if faults.is_empty() {
             Ok(Value::Object(params))
         } else {

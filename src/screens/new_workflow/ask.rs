@@ -55,10 +55,7 @@ pub(super) fn params(
         let whole = absolute(path.as_str().unwrap_or_default(), client);
         *path = whole.to_string_lossy().into_owned().into();
     }
-    let context = client.context.as_object();
-    if context.is_some_and(|set| !set.is_empty()) {
-        values.insert("context".into(), client.context.clone());
-    }
+    client.put_context(&mut values);
     // The same form has the same token, so that a resend is no second workflow.
     let token = format!("{}-w{}", client.token, screen.version);
     values.insert("client_token".into(), token.into());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Templates;
 use crate::app::Client;
@@ -170,11 +170,12 @@ impl Templates {
         let Some(parameters) = filler.parameters(&cx.data().client) else {
             return;
         };
-        let params = json!({
-            "id": filler.template.id, "parameters": parameters,
-            "origin": filler.template.origin.as_str(),
-        });
-        cx.ask(RENDER, filler.version, RENDER, params);
+        let mut params = Map::new();
+        params.insert("id".into(), filler.template.id.clone().into());
+        params.insert("parameters".into(), parameters.into());
+        params.insert("origin".into(), filler.template.origin.as_str().into());
+        cx.data().client.put_context(&mut params);
+        cx.ask(RENDER, filler.version, RENDER, params.into());
     }
 
     /// The daemon has filled in version `tag`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crystalmath.templates.problem import TemplateFault
+from crystalmath.templates.render import fill_in
 from crystalmath.templates.template import parse_template
 from support.templates import HEAD, template
 
@@ -71,7 +72,7 @@ def test_line_ends_and_a_byte_order_mark_do_not_matter(ending: str) -> None:
         (template(head=HEAD.replace("code: crystal\n", "")), 2, "needs its code"),
         (template(head=HEAD.replace("version: 1", "version: 1.5")), 6, "version must be"),
         (template(colour="red"), 7, "colour is no key"),
-        (template(lint="vasp"), 7, "lint must be one of crystal, bash"),
+        (template(lint="espresso"), 7, "lint must be one of crystal, vasp, bash"),
         (template(renders="[]"), 7, "must name the files"),
         (template(renders="[a, b]"), 7, "names 2 files, and the text has 1 parts"),
         (template(tags="hello"), 7, "tags must be a list"),
@@ -112,6 +113,19 @@ def test_references_of_yaml_cannot_make_much_of_little() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
     assert "too large" in fault("---\n" + "\n".join(lines) + "\n---\n").message
+
+
+def test_a_first_part_that_only_sets_counts_for_each() -> None:
+    body = "{% set y = [\n1] %}\n---\none {{ y[0] }}\n---\ntwo\n{{ y[5] }}\n"
+    made = parse_template(template(body=body, renders="[a, b]"), "mine/one")
+    with pytest.raises(TemplateFault) as caught:
+        fill_in(made, {}, ())
+    assert caught.value.line == 9 + body[: body.index("y[5]")].count("\n")
+    body = body.replace("y[5]", "y")
+    made = parse_template(template(body=body.replace("{{ y }}", ""), renders="[a, b]"), "mine/one")
+    assert [file["content"] for file in fill_in(made, {}, ())] == ["one 1\n", "two\n\n"]
+    stray = template(body="text\n---\none\n---\ntwo\n", renders="[a, b]")
+    assert "3 parts" in fault(stray).message
 
 
 def test_parts_of_several_files_keep_their_lines() -> None:

@@ -13,11 +13,15 @@ from crystalmath.codes.crystal.deck.parse import parse_deck
 from crystalmath.contract.templates import RenderResult, TemplateRow
 from crystalmath.errors import InputRejected
 from crystalmath.templates.shelf import SHIPPED, list_templates
-from support.templates import rendering
+from support.templates import pseudopotentials, rendering
 
 NOWHERE = Path("/nonexistent")
 ROWS = {row["id"]: row for row in list_templates(str(NOWHERE))}
 DECKS = ("dos_bands", "elastic", "eos", "freq", "molecule", "opt", "scf", "slab_scf")
+ESPRESSO = ("bands", "md", "nscf_dos", "ph", "relax", "scf", "vc_relax")
+VASP = ("bands", "dos", "md", "relax", "static")
+LINTS = {"job": "bash", "crystal": "crystal", "vasp": "vasp", "espresso": None}
+"""Decks of pw.x are checked by what writes them."""
 SCRIPTS = ("local", "slurm_array", "slurm_gpu", "slurm_mpi", "slurm_serial")
 
 
@@ -30,7 +34,8 @@ def text(template: str, **parameters: Any) -> str:
 
 
 def test_every_file_is_a_template_and_the_set_is_whole() -> None:
-    assert sorted(ROWS) == [f"crystal/{n}" for n in DECKS] + [f"job/{n}" for n in SCRIPTS]
+    groups = {"crystal": DECKS, "espresso": ESPRESSO, "job": SCRIPTS, "vasp": VASP}
+    assert sorted(ROWS) == [f"{group}/{name}" for group, names in groups.items() for name in names]
     assert len(list(SHIPPED.rglob("*.j2"))) == len(ROWS)
     for row in ROWS.values():
         assert row["problem"] is None
@@ -39,10 +44,10 @@ def test_every_file_is_a_template_and_the_set_is_whole() -> None:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_every_default_renders_and_is_linted(name: str) -> None:
-    made = render(name)
+def test_every_default_renders_and_is_linted(name: str, tmp_path: Path) -> None:
+    made = rendering(NOWHERE).render(name, {}, context=pseudopotentials(tmp_path))
     assert made.findings == []
-    assert ROWS[name]["lint"] == ("bash" if name.startswith("job/") else "crystal")
+    assert ROWS[name]["lint"] == LINTS[name.split("/", maxsplit=1)[0]]
     for file in made.files:
         assert file.content.endswith("\n")
         assert "\r" not in file.content

@@ -213,6 +213,50 @@ def sampled(path: BandPath, spacing_inv_angstrom: float = SPACING_INV_ANGSTROM) 
     return SampledPath(np.array(fractions), np.array(distances), tuple(lines), tuple(ticks))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnPath:
+    """A path in the reciprocal vectors of the cell that was given.
+
+    Attributes
+    ----------
+    fractions
+        Of every point, shape (n, 3).
+    labels
+        Index of a point → its label, as it is printed.
+    why
+        Which path it is, in a sentence.
+    """
+
+    path: BandPath
+    fractions: Floats
+    labels: dict[int, str]
+    why: str
+
+
+def own_path(structure: Structure, symprec_angstrom: float = SYMPREC_A) -> OwnPath:
+    """The path of a crystal for a calculation that keeps the cell as it is given.
+
+    Raises
+    ------
+    InputRejected
+        The cell is not primitive, or there is no path.
+    """
+    path = band_path(structure, symprec_angstrom)
+    if path.given_cells != 1:
+        raise InputRejected(
+            f"bands need the primitive cell, and this cell holds {path.given_cells} of them: its "
+            "bands would be folded",
+            hint="convert it to the primitive cell (`materials.convert`), and use that for the "
+            "run before, too",
+            field="structure",
+        )
+    along = sampled(path)
+    fractions = in_cell(path, along.fractions, structure.cell)
+    why = f"{path.title} of {path.lattice}, {len(fractions)} points: the path of HPKOT by seekpath"
+    labels = {index: shown(label) for index, label in along.ticks}
+    return OwnPath(path, fractions, labels, why)
+
+
 def in_cell(path: BandPath, fractions: Floats, lattice: Floats) -> Floats:
     """The same points as fractions of the reciprocal vectors of another cell of the crystal.
 

@@ -22,7 +22,7 @@ from crystalmath.codes.espresso.reading import (
 )
 from crystalmath.codes.espresso.series import progress_of, series_of
 from crystalmath.codes.espresso.settings import settings_of
-from crystalmath.codes.espresso.several import TASKS_OF_SEVERAL, asked_for, found_in
+from crystalmath.codes.espresso.several import TASKS_OF_SEVERAL, found_in, meant_by
 from crystalmath.codes.espresso.verdict import judge_run
 from crystalmath.codes.espresso.writer import WorkerDecks, run_here
 from crystalmath.codes.options import describe_program
@@ -70,7 +70,7 @@ class EspressoAdapter:
         InvalidParams, InputRejected
             With the field at fault.
         """
-        several = asked_for(request.task)
+        several = meant_by(request)
         if several is not None:
             return several.prepare(request, self._prepare)
         return self._prepare(request)

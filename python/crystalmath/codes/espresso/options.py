@@ -90,7 +90,7 @@ class DeckOptions(Options):
         min_length=1,
         max_length=20_000,
         description="For nscf and bands: the points themselves, as fractions of the reciprocal "
-        "vectors.",
+        "vectors; bands have the path of the lattice if they are left out.",
     )
     smearing: (
         Literal[

@@ -71,6 +71,25 @@ def places(deck: Deck, beside: Path | None, espresso_pseudo: str | None) -> list
     return found
 
 
+def folder_of(sources: Sequence[Path | None]) -> str:
+    """The one directory that a deck can read its pseudopotentials from, where they lie.
+
+    Raises
+    ------
+    InvalidParams
+        They lie in several.
+    """
+    folders = list(dict.fromkeys(str(one.parent) for one in sources if one is not None))
+    if len(folders) != 1:
+        raise InvalidParams(
+            f"pw.x reads all pseudopotentials of a deck from one directory, and they lie in "
+            f"{' and '.join(folders) or 'none'}",
+            hint="put them together into one directory",
+            field="options.pseudos",
+        )
+    return folders[0]
+
+
 def collect(
     deck: Deck, given: Sequence[InputFile], looked_in: Sequence[Place], field: str
 ) -> tuple[InputFile, ...]:

@@ -17,6 +17,7 @@ from crystalmath.codes.espresso.bands.options import BandStructureOptions
 from crystalmath.codes.espresso.options import EspressoOptions
 from crystalmath.codes.espresso.phonons import prepare as of_phonons
 from crystalmath.codes.espresso.phonons import verdict as phonons
+from crystalmath.codes.espresso.phonons.given import find_ph_deck
 from crystalmath.codes.espresso.phonons.options import TASK as PH
 from crystalmath.codes.espresso.phonons.options import PhononOptions
 from crystalmath.errors import InputRejected
@@ -71,6 +72,19 @@ TASKS_OF_SEVERAL: Final[Mapping[str, Several]] = {
 def asked_for(task: str | None) -> Several | None:
     """The task of several programs that is asked for; None for one of pw.x alone."""
     return TASKS_OF_SEVERAL.get((task or "").lower())
+
+
+def meant_by(request: JobRequest) -> Several | None:
+    """The task of several programs that a request asks for, by name or by a deck of ph.x.
+
+    Raises
+    ------
+    InvalidParams
+        A deck cannot be read, or there are several of ph.x.
+    """
+    if request.task is not None:
+        return asked_for(request.task)
+    return None if find_ph_deck(request.files) is None else TASKS_OF_SEVERAL[PH]
 
 
 def found_in(directory: Path) -> Reading | None:

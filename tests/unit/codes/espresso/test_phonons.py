@@ -83,12 +83,52 @@ def test_what_ph_x_cannot_do_is_refused(folder: Path) -> None:
     with pytest.raises(InvalidParams, match="at Γ"):
         _ADAPTER.prepare(request(folder, si, epsil=True, q_point=[0.5, 0, 0]))
     asked = request(folder, si)
-    own = replace(asked, files=(*asked.files, InputFile("my.ph", content="x\n&INPUTPH\n/\n")))
-    with pytest.raises(InvalidParams, match=r"deck of ph\.x"):
-        _ADAPTER.prepare(own)
     taken = replace(asked, files=(*asked.files, InputFile("ph.out", content="")))
     with pytest.raises(InvalidParams, match="by the job itself"):
         _ADAPTER.prepare(taken)
+
+
+def with_ph(asked: JobRequest, text: str) -> JobRequest:
+    """The request with a deck of ph.x before that of its SCF, and nothing said of the task."""
+    return replace(asked, task=None, files=(InputFile("my.ph.in", content=text), *asked.files))
+
+
+def test_a_deck_of_ph_x_makes_it_a_phonon_job(folder: Path, tmp_path: Path) -> None:
+    cell = "CELL_PARAMETERS angstrom\n 0 2.7 2.7\n 2.7 0 2.7\n 2.7 2.7 0\n"
+    si = deck_of("si.scf").replace("ibrav = 2", "ibrav = 0")
+    si = si.replace("ATOMIC_SPECIES", f"{cell}ATOMIC_SPECIES", 1).replace("celldm(1) = 10.20, ", "")
+    asked = request(folder, si)
+    prefix = parse_deck(si).prefix
+    text = f"x\n&INPUTPH\n prefix='{prefix}', outdir='/tmp/x'\n tr2_ph = 1.0d-15\n/\n0.0 0.0 0.0\n"
+    prepared = _ADAPTER.prepare(with_ph(asked, text))
+    assert (prepared.task, prepared.output) == ("ph", "scf.out")
+    assert "tr2_ph = 1d-15" in content(prepared, "ph.in")
+    assert "outdir = './out'" in content(prepared, "ph.in")
+    assert "my.ph.in" not in [file.path for file in prepared.files]
+    # the wave vector is in 2π/alat, there and back
+    lines = content(
+        _ADAPTER.prepare(with_ph(asked, text.replace("0.0 0.0 0.0", "0 0 -1.4142135623731"))),
+        "ph.in",
+    ).splitlines()
+    assert [float(word) for word in lines[-1].split()] == pytest.approx([0, 0, -(2**0.5)])
+    (tmp_path / "si.ph").write_text(text)
+    of_disk = InputFile("si.ph", source=str(tmp_path / "si.ph"))
+    assert _ADAPTER.prepare(replace(asked, task=None, files=(*asked.files, of_disk))).task == "ph"
+    for wrong, words in (
+        (text.replace("tr2_ph", "ldisp"), "ldisp is not part"),
+        (text.replace("0.0 0.0 0.0", "0 0"), "one wave vector"),
+        (text.replace("1.0d-15", "1.0d-2"), "tr2_ph: must be"),
+        (text.replace(prefix, "other"), "its prefix is 'other'"),
+    ):
+        with pytest.raises(InvalidParams, match=words) as caught:
+            _ADAPTER.prepare(with_ph(asked, wrong))
+        assert caught.value.field == "files.0"
+    with pytest.raises(InvalidParams, match="stands there, too"):
+        _ADAPTER.prepare(with_ph(replace(asked, inputs={"epsil": True}), text))
+    with pytest.raises(InvalidParams, match="none of the SCF"):
+        _ADAPTER.prepare(replace(with_ph(asked, text), files=with_ph(asked, text).files[:1]))
+    with pytest.raises(InvalidParams, match="a second deck"):
+        _ADAPTER.prepare(with_ph(with_ph(asked, text), text))
 
 
 def made(folder: Path, **options: Any) -> dict[str, Any]:

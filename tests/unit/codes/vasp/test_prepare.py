@@ -240,6 +240,33 @@ def test_tags_can_be_set_and_the_linter_and_the_cutoff_speak(request_: JobReques
     assert "\r" not in text_of(crlf, "INCAR")
 
 
+def test_inputs_of_the_user_fit_the_density_that_they_start_from(
+    request_: JobRequest, tmp_path: Path
+) -> None:
+    (tmp_path / "CHGCAR").write_text(POSCAR)
+    own = "ENCUT = 520\nISMEAR = -5\nICHARG = 11\nLASPH = T\nLREAL = Auto\n"
+    dos = with_inputs(with_file(request_, "INCAR", own), density_from=str(tmp_path))
+
+    def notes(before: str) -> str:
+        (tmp_path / "INCAR").write_text(before)
+        return " | ".join(_ADAPTER.prepare(dos).warnings)
+
+    same = "ENCUT = 520.0; LASPH = .TRUE.; LREAL = A; ISPIN = 1; LDAUU = 0 0; METAGGA = --\n"
+    assert "differs" not in notes(same.replace("LREAL = A;", "LREAL = AUTO;").replace("--", "None"))
+    assert "LREAL (.FALSE. there, Auto here)" in notes("ENCUT = 520\nLASPH = T\nLREAL = .FALSE.\n")
+    for before, tag in (
+        ("ENCUT = 600\nLASPH = T\n", "ENCUT"),
+        ("ENCUT = 520\n", "LASPH"),
+        ("ENCUT = 520\nLASPH = T\nISPIN = 2\n", "ISPIN"),
+        ("ENCUT = 520\nLASPH = T\nLDAU = T\nLDAUU = 4 0\n", "LDAU"),
+        ("ENCUT = 520\nLASPH = T\nMETAGGA = SCAN\n", "a meta-GGA"),
+    ):
+        with pytest.raises(InvalidParams, match=tag):
+            notes(before)
+    (tmp_path / "INCAR").unlink()
+    assert any("is not known" in note for note in _ADAPTER.prepare(dos).warnings)
+
+
 def test_a_structure_is_written_by_the_set_and_bands_need_their_density(
     request_: JobRequest, tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ from crystalmath.structures.read import structure_of
 from crystalmath.structures.structure import Structure
 
 TASK: Final = "scf"
+_BESIDE: Final = f"./{pseudo.FOLDER}"
 _NAMELISTS: Final = ("control", "system", "electrons", "ions", "cell")
 _OPTIONS: Final[Mapping[str, str]] = {
     "calculation": "`task`",
@@ -73,6 +74,8 @@ def generate_inputs(
     task: str | None = None,
     context: Mapping[str, str] | None = None,
     files: Sequence[Mapping[str, Any]] = (),
+    *,
+    in_place: bool = False,
 ) -> dict[str, Any]:
     """Make the deck and find its pseudopotentials.
 
@@ -86,6 +89,8 @@ def generate_inputs(
         The variable ``ESPRESSO_PSEUDO`` of whoever asks.
     files
         Of the job, which pseudopotentials may be among: fields of ``services.ports.InputFile``.
+    in_place
+        The deck names the directory where its pseudopotentials lie, not a folder beside it.
 
     Returns
     -------
@@ -99,13 +104,14 @@ def generate_inputs(
         With a field below ``structure``, ``task``, ``options`` or ``context``.
     """
     if is_asked(task):
-        return _with_response(structure, options, context, files)
+        return _with_response(structure, options, context, files, in_place=in_place)
     asked = parse_options(DeckOptions, options, at="options")
     given = structure_of(structure)
     made = decide(
         given, asked, (task or TASK).lower(), context or {}, [InputFile(**file) for file in files]
     )
-    deck = render(made, asked)
+    folder = pseudo.folder_of([one.source for one in made.chosen]) if in_place else _BESIDE
+    deck = render(made, asked, folder)
     check(deck, made)
     listed = [InputFile(f"{made.prefix}.{made.task}.in", content=deck.text)]
     listed += [one.file for one in made.chosen]
@@ -117,11 +123,13 @@ def _with_response(
     options: Mapping[str, Any],
     context: Mapping[str, str] | None,
     files: Sequence[Mapping[str, Any]],
+    *,
+    in_place: bool,
 ) -> dict[str, Any]:
     """The deck of an SCF that is converged as ph.x needs it, and that of ph.x behind it."""
     asked = parse_options(PhononDeckOptions, options, at="options")
     of_scf = {key: value for key, value in options.items() if key not in Response.model_fields}
-    made = generate_inputs(structure, of_scf, SCF, context, files)
+    made = generate_inputs(structure, of_scf, SCF, context, files, in_place=in_place)
     first, *others = made["files"]
     scf = parse_deck(first["content"])
     phonons.check(asked, scf, "options", "structure")
@@ -166,7 +174,7 @@ def decide(
     )
 
 
-def render(made: Made, asked: DeckOptions) -> Deck:
+def render(made: Made, asked: DeckOptions, pseudo_dir: str = _BESIDE) -> Deck:
     """Write the deck.
 
     Raises
@@ -182,7 +190,7 @@ def render(made: Made, asked: DeckOptions) -> Deck:
             "calculation": made.task,
             "prefix": made.prefix,
             "outdir": f"./{saved.FOLDER}",
-            "pseudo_dir": f"./{pseudo.FOLDER}",
+            "pseudo_dir": pseudo_dir,
             **control(made.task, asked, count, made.cell),
         },
         "system": {

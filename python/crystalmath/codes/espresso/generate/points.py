@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from crystalmath.analysis.bands.path import own_path
 from crystalmath.analysis.mesh import breaking_rotation, check_mesh, mesh_of
 from crystalmath.codes.espresso.generate.cell import Periodic
 from crystalmath.codes.espresso.options import NEEDS_DENSITY, DeckOptions
@@ -49,9 +50,9 @@ def points(task: str, options: DeckOptions, cell: Periodic, *, metal: bool) -> P
     """
     _check(task, options)
     if options.k_points is not None:
-        rows = [" ".join(f"{value:.10f}" for value in point) + " 1.0" for point in options.k_points]
-        lines = (str(len(rows)), *rows)
-        return Points("crystal", lines, None, None, "the points that were asked for")
+        return _listed(options.k_points, "the points that were asked for")
+    if task == "bands":
+        return _along_path(options, cell)
     if cell.dimensions == 0:
         if options.k_mesh is not None and options.k_mesh != [1, 1, 1]:
             raise InvalidParams(
@@ -69,6 +70,33 @@ def points(task: str, options: DeckOptions, cell: Periodic, *, metal: bool) -> P
     mesh = _with_vacuum(cell, spacing)
     origin = f"points at most {spacing:g} 1/Å apart, with the symmetry of the crystal"
     return _mesh(mesh, shift, origin, _broken(mesh, shift, cell))
+
+
+def _along_path(options: DeckOptions, cell: Periodic) -> Points:
+    """The path of the lattice."""
+    for name in ("k_mesh", "k_spacing_inv_angstrom", "k_shift"):
+        if getattr(options, name) is not None:
+            raise InvalidParams(
+                "bands are calculated along a path, not on a mesh",
+                hint="leave it out, or give `options.k_points`",
+                field=f"options.{name}",
+            )
+    if not cell.is_crystal:
+        raise InvalidParams(
+            "bands are calculated at points along a path, which is known for crystals that repeat "
+            f"in three directions; this structure repeats in {cell.dimensions}",
+            hint="give `options.k_points`",
+            field="options.k_points",
+        )
+    found = own_path(cell.structure, options.symprec_angstrom)
+    return _listed(found.fractions.tolist(), found.why, found.path.warnings)
+
+
+def _listed(
+    points: Sequence[Sequence[float]], origin: str, warnings: tuple[str, ...] = ()
+) -> Points:
+    rows = [" ".join(f"{value + 0.0:.10f}" for value in point) + " 1.0" for point in points]
+    return Points("crystal", (str(len(rows)), *rows), None, None, origin, warnings)
 
 
 def _mesh(
@@ -94,12 +122,6 @@ def _check(task: str, options: DeckOptions) -> None:
             field=f"options.{given[0]}",
         )
     if options.k_points is None:
-        if task == "bands":
-            raise InvalidParams(
-                "bands are calculated at points along a path, and none are given",
-                hint="give `options.k_points`",
-                field="options.k_points",
-            )
         return
     if task not in NEEDS_DENSITY:
         raise InvalidParams(

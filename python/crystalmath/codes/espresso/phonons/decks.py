@@ -104,6 +104,43 @@ def ph_deck(asked: Response, scf: Deck, at: str) -> str:
 
 def _in_units_of_ph(fractions: list[float], scf: Deck, at: str) -> tuple[float, float, float]:
     """A wave vector along x, y and z in 2π/alat."""
+    vectors, unit = _cell_of(scf, f"{at}.q_point")
+    inverse = reciprocal(vectors)
+    x, y, z = (
+        sum(f * vector[axis] for f, vector in zip(fractions, inverse, strict=True)) * unit + 0.0
+        for axis in range(3)
+    )
+    return x, y, z
+
+
+def in_fractions(
+    point: tuple[float, float, float], scf: Deck, field: str
+) -> tuple[float, float, float]:
+    """A wave vector in 2π/alat as fractions of the reciprocal vectors.
+
+    Raises
+    ------
+    InvalidParams
+        The deck does not tell its cell.
+    """
+    vectors, unit = _cell_of(scf, field)
+    a, b, c = (
+        sum(q * length for q, length in zip(point, vector, strict=True)) / unit + 0.0
+        for vector in vectors
+    )
+    return a, b, c
+
+
+_Vector = tuple[float, float, float]
+
+
+def _cell_of(scf: Deck, field: str) -> tuple[tuple[_Vector, _Vector, _Vector], float]:
+    """The vectors of the cell, and alat in their unit.
+
+    Raises
+    ------
+    InvalidParams
+    """
     card = scf.cards.get("CELL_PARAMETERS")
     rows = [] if card is None else [line.split()[:3] for line in card.lines[:3]]
     sets_alat = any(scf.value("system", key) is not None for key in ("celldm(1)", "a"))
@@ -114,16 +151,12 @@ def _in_units_of_ph(fractions: list[float], scf: Deck, at: str) -> tuple[float, 
         a, b, c = ((float(x), float(y), float(z)) for x, y, z in rows)
         in_alat = option == "alat" or (not option and sets_alat)
         unit = 1.0 if in_alat else sqrt(sum(value * value for value in a))
-        vectors = reciprocal((a, b, c))
+        reciprocal((a, b, c))  # which they are vectors of a cell for
     except (ValueError, ZeroDivisionError):
         raise InvalidParams(
             "a wave vector beside Γ needs the cell, and the deck has no CELL_PARAMETERS "
             "with ibrav = 0",
             hint="give the structure instead of a deck, or the cell with ibrav = 0",
-            field=f"{at}.q_point",
+            field=field,
         ) from None
-    x, y, z = (
-        sum(f * vector[axis] for f, vector in zip(fractions, vectors, strict=True)) * unit + 0.0
-        for axis in range(3)
-    )
-    return x, y, z
+    return (a, b, c), unit

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from crystalmath.analysis.bands.path import band_path, sampled, shown
+from crystalmath.analysis.bands.path import own_path
 from crystalmath.analysis.mesh import breaking_rotation, mesh_of, symmetric_mesh
 from crystalmath.analysis.point_group import on_reciprocal, rotations_of
 from crystalmath.codes.vasp.deck.kpoints import render_mesh, render_points
 from crystalmath.codes.vasp.options import VaspInputs
 from crystalmath.errors import InputRejected
-from crystalmath.structures.structure import Floats, Structure
+from crystalmath.structures.structure import Structure
 from crystalmath.structures.symmetry.crystal import find_symmetry
 
 if TYPE_CHECKING:
@@ -128,34 +128,10 @@ def _counted(given: Structure, spacing: float) -> tuple[int, int, int]:
 
 def _path(given: Structure) -> tuple[str, str]:
     """KPOINTS along the band path, in the reciprocal vectors of the cell as given, and why."""
-    path = band_path(given)
-    if path.given_cells != 1:
-        raise InputRejected(
-            f"bands need the primitive cell, and this cell holds {path.given_cells} of them: its "
-            "bands would be folded",
-            hint="convert it to the primitive cell (`structures.convert`), and use that for the "
-            "static run, too",
-            field="structure",
-        )
-    along = sampled(path)
-    fractions = _in_cell(along.fractions, path.structure.cell, path.rotation, given.cell)
-    labels = dict(along.ticks)
+    found = own_path(given)
     points = [
-        (place, 1.0, shown(labels[i]).replace("Γ", "\\Gamma") if i in labels else "")
-        for i, place in enumerate(fractions.tolist())
+        (place, 1.0, found.labels.get(i, "").replace("Γ", "\\Gamma"))
+        for i, place in enumerate(found.fractions.tolist())
     ]
-    plain = path.title.replace("Γ", "Gamma").replace("–", "-")
-    why = f"{path.title} of {path.lattice}, {len(points)} points: the path of HPKOT by seekpath"
-    return render_points(points, f"path {plain}"), why
-
-
-def _in_cell(fractions: Floats, standard: Floats, rotation: Floats, cell: Floats) -> Floats:
-    """Points of the standard cell's reciprocal space, in that of another primitive cell.
-
-    Parameters
-    ----------
-    rotation
-        Turns Cartesian columns of ``cell`` into those of ``standard``.
-    """
-    cartesian = fractions @ np.linalg.inv(standard).T  # rows, in 1/Å without 2π
-    return np.asarray((cartesian @ rotation) @ cell.T)
+    plain = found.path.title.replace("Γ", "Gamma").replace("–", "-")
+    return render_points(points, f"path {plain}"), found.why

@@ -83,6 +83,8 @@ def generate_inputs(
     context: Mapping[str, str] | None = None,  # noqa: ARG001 - generators are called alike
     files: Sequence[Mapping[str, Any]] = (),  # noqa: ARG001
     previous_incar: Mapping[str, Any] | None = None,
+    *,
+    in_place: bool = False,  # noqa: ARG001
 ) -> dict[str, Any]:
     """Write INCAR, KPOINTS, POSCAR and POTCAR.spec; the potentials themselves belong to a job.
 

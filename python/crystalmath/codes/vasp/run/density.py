@@ -11,7 +11,7 @@ from typing import Final
 
 from crystalmath.codes.decks import MAX_DECK_BYTES
 from crystalmath.codes.outputs import read_head
-from crystalmath.codes.vasp.deck.incar import flag, parse_incar
+from crystalmath.codes.vasp.deck.incar import flag, number, parse_incar, words
 from crystalmath.codes.vasp.deck.poscar import PoscarHead, parse_poscar_head
 from crystalmath.codes.vasp.run.potcar import RECORD, parse_record
 from crystalmath.errors import InvalidParams
@@ -19,6 +19,7 @@ from crystalmath.services.ports import InputFile
 
 CHGCAR: Final = "CHGCAR"
 _FIELD: Final = "inputs.density_from"
+_LOGICAL: Final = {"T": "TRUE", "F": "FALSE"}
 _HEAD_BYTES: Final = 64 * 1024
 _SAME_ANGSTROM: Final = 1e-3
 SHARED: Final = (
@@ -28,6 +29,15 @@ SHARED: Final = (
     "LUSE_VDW", "AGGAC", "PARAM1", "PARAM2", "ZAB_VDW", "XC",
 )  # fmt: skip
 """Tags that have to be those of the run before; VASP's default where it has none."""
+_SETTLES: Final = (
+    "ENCUT", "ISPIN", "GGA", "METAGGA", "LASPH", "NELECT", "LHFCALC", "LUSE_VDW", "AGGAC",
+    "PARAM1", "PARAM2", "ZAB_VDW", "XC",
+)  # fmt: skip
+"""Those without which the levels are not of the density's own Hamiltonian,"""
+_OF_HUBBARD: Final = ("LDAU", "LDAUTYPE", "LDAUL", "LDAUU", "LDAUJ")
+"""and these where one of the two runs has a U."""
+_OF_EXCHANGE: Final = ("HFSCREEN", "AEXX")
+_DEFAULTS: Final = {"ISPIN": "1", "METAGGA": "NONE", "GGA": "--", "LDAUTYPE": "2"}
 
 
 def find_density(directory: str) -> InputFile:
@@ -61,6 +71,72 @@ def tags_of(directory: str) -> dict[str, str | None] | None:
         return None
     tags, _ = parse_incar(raw.decode("utf-8", "replace"))
     return {tag: tags.get(tag) for tag in SHARED}
+
+
+def tags_before(directory: str) -> tuple[dict[str, str | None] | None, list[str]]:
+    """The tags to share with the run before, and what a user should know of them.
+
+    Raises
+    ------
+    InvalidParams
+        The density alone does not fix the potential of its functional.
+    """
+    tags = tags_of(directory)
+    if tags is None:
+        said = "whether cutoff, functional and U are those of its density is not known"
+        return None, [f"{directory} has no INCAR: {said}"]
+    check_functional(tags)
+    return tags, []
+
+
+def check_tags(tags: Mapping[str, str], directory: str) -> list[str]:
+    """Compare an INCAR of the user with that of the run before.
+
+    Returns
+    -------
+    list of str
+        What differs and may.
+
+    Raises
+    ------
+    InvalidParams
+        A tag differs that settles cutoff, functional, spins or U.
+    """
+    before, notes = tags_before(directory)
+    if before is None:
+        return notes
+    has_u = flag(tags.get("LDAU")) or flag(before.get("LDAU"))
+    settles = (*_SETTLES, *(_OF_HUBBARD if has_u else ()))
+    free = [tag for tag in SHARED if tag not in (*_SETTLES, *_OF_HUBBARD, *_OF_EXCHANGE)]
+    for tag in settles:
+        there, here = before.get(tag), tags.get(tag)
+        if _meant(tag, there) != _meant(tag, here):
+            raise InvalidParams(
+                f"INCAR has {tag} = {here or 'nothing'}, and the run before, whose density it "
+                f"starts from, {there or 'nothing'}",
+                hint=f"give the same: `inputs.incar`, e.g. {tag}: {there}"
+                if there
+                else "give the same in both runs",
+                field="inputs.incar",
+            )
+    differ = [
+        f"{tag} ({before.get(tag) or 'nothing'} there, {tags.get(tag) or 'nothing'} here)"
+        for tag in free
+        if _meant(tag, before.get(tag)) != _meant(tag, tags.get(tag))
+    ]
+    if differ:
+        notes.append(f"INCAR differs from that of the run before: {', '.join(differ)}")
+    return notes
+
+
+def _meant(tag: str, value: str | None) -> list[float | str]:
+    """A value to compare: numbers as such, no flag as false."""
+    found: list[float | str] = []
+    for word in words(value or _DEFAULTS.get(tag)):
+        plain = word.strip(".").upper()
+        number_of = number(word)
+        found.append(number_of if number_of is not None else _LOGICAL.get(plain, plain))
+    return [] if found == ["FALSE"] else found
 
 
 def check_functional(tags: Mapping[str, str | None]) -> None:

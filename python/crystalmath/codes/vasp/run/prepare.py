@@ -93,6 +93,8 @@ def prepare(request: JobRequest, writer: InputWriter) -> Prepared:
     task = inputs.task or task_of(tags, kpoints)
     _check_task(request.task, task)
     carried = _density(options, task, inputs, poscar)
+    if request.structure is None and options.density_from is not None and task in NEEDS_DENSITY:
+        inputs.notes += density.check_tags(tags, options.density_from)
     found = potentials.collect(request, options, inputs.texts, poscar, inputs.fields)
     if options.density_from is not None:
         density.check_potentials(options.density_from, found.texts.get(potcar.RECORD))
@@ -168,9 +170,9 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
                 hint="leave one of them out: `incar` and other inputs change what is written",
                 field=f"files.{index}.path",
             )
-    previous = density.tags_of(options.density_from) if options.density_from else None
-    if previous is not None:
-        density.check_functional(previous)
+    previous, said = (
+        density.tags_before(options.density_from) if options.density_from else (None, [])
+    )
     asked = options.model_dump(mode="json", exclude_unset=True, exclude=_OF_PROGRAM)
     made = writer.write(request.structure, asked, task, previous)
     report = made["report"]
@@ -179,12 +181,7 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
         for name, one in report["settings"].items()
         if "set" in one
     ]
-    notes += report["warnings"]
-    if options.density_from is not None and previous is None:
-        notes.append(
-            f"{options.density_from} has no INCAR: whether cutoff, functional and U are those of "
-            "its density is not known"
-        )
+    notes += [*report["warnings"], *said]
     texts = {file["path"]: file["content"] for file in made["files"]}
     texts["inputs.json"] = _document(report)
     texts[order.RECORD] = order.render_order(report["settings"].get("atoms", {}).get("value", ()))
