@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 use super::text;
 use crate::theme::{Role, Theme};
-use canvas::Canvas;
+use canvas::{Canvas, Stroke};
 use ticks::{Span, decade_ticks, round_ticks, tick_text};
 
 pub use ticks::value_text;
@@ -45,6 +45,8 @@ pub struct Plot {
 
 const CURVES: [Role; 3] = [Role::Plot1, Role::Plot2, Role::Plot3];
 const MARKS: [&str; 3] = ["*", "o", "+"];
+/// How the lines of a plot are told apart without colour, and what stands for them in the legend.
+const STROKES: [(Stroke, &str); 3] = [(canvas::SOLID, "──"), ((4, 4), "╌╌"), ((1, 3), "┈┈")];
 
 /// The smallest area in which a plot says something.
 pub const SMALLEST: (u16, u16) = (24, 6);
@@ -113,9 +115,21 @@ pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
         if curve.apart {
             canvas.draw_apart(&dots, buf, style);
         } else {
-            canvas.draw(&dots, buf, style);
+            canvas.draw_stroked(&dots, stroke(plot, curve).0, buf, style);
         }
     }
+}
+
+/// The stroke of a line: by its place among the lines, points do not count.
+fn stroke(plot: &Plot, curve: &Curve) -> (Stroke, &'static str) {
+    let mut lines: Vec<usize> = Vec::new();
+    for line in plot.curves.iter().filter(|curve| !curve.apart) {
+        if !lines.contains(&line.series) {
+            lines.push(line.series);
+        }
+    }
+    let place = lines.iter().position(|series| *series == curve.series);
+    STROKES[place.unwrap_or(0) % STROKES.len()]
 }
 
 fn scaled(plot: &Plot, curve: &Curve) -> Vec<(f64, f64)> {
@@ -136,9 +150,12 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let label = text::fit(&label, usize::from(area.width), glyphs.more);
     let axis = theme.style(Role::Axis);
     let mut x = text::put(buf, (area.x, area.y), &label, area.width, axis);
-    // Lines and points are told apart without colour, too.
-    let is_mixed = plot.curves.iter().any(|curve| curve.apart);
-    let stroke = glyphs.horizontal.repeat(2);
+    // Lines and points, and lines, are told apart without colour, too.
+    let first = plot.curves.first().map_or(0, |curve| curve.series);
+    let is_mixed = plot
+        .curves
+        .iter()
+        .any(|curve| curve.apart || curve.series != first);
     for (index, curve) in plot.curves.iter().enumerate() {
         let Some(said) = said(plot, index, curve) else {
             continue;
@@ -146,7 +163,7 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let mark = if glyphs.ascii {
             MARKS[curve.series % MARKS.len()]
         } else if is_mixed && !curve.apart {
-            &stroke
+            stroke(plot, curve).1
         } else {
             glyphs.live
         };
@@ -339,6 +356,41 @@ mod tests {
             "{lines:#?}"
         );
         assert!(lines[11].contains("step"), "{lines:#?}");
+    }
+
+    #[test]
+    fn lines_differ_without_colour() {
+        let mut plot = plot(&[1.0, 1.0, 1.0]);
+        let second = Curve {
+            name: "g".into(),
+            points: plot.curves[0]
+                .points
+                .iter()
+                .map(|(x, _)| (*x, 2.0))
+                .collect(),
+            series: 1,
+            ..Curve::default()
+        };
+        plot.curves.push(second);
+        let lines = drawn(&plot, 50, 14, false);
+        assert!(
+            lines[0].trim_end().ends_with("── f  ╌╌ g"),
+            "{}",
+            lines[0].trim_end()
+        );
+        let dots = |line: &String| -> u32 {
+            let cells = line.chars().filter_map(|c| (c as u32).checked_sub(0x2800));
+            cells
+                .filter(|bits| *bits < 0x100)
+                .map(u32::count_ones)
+                .sum()
+        };
+        let mut counts: Vec<u32> = lines.iter().map(dots).filter(|count| *count > 0).collect();
+        counts.sort_unstable();
+        let [dashed, solid] = counts[..] else {
+            panic!("{lines:#?}")
+        };
+        assert!(dashed.abs_diff(solid / 2) <= 4, "{dashed} {solid}");
     }
 
     #[test]
