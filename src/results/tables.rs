@@ -1,9 +1,10 @@
-//! Tables from a results document. Pure: what is a list of things becomes rows, what is a thing with
+//! Tables from the results document of a job; for cli and the screens. Pure: what is a list of things becomes rows, what is a thing with
 //! several values becomes names and values. Numbers keep the digits that the program has printed.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
-use crate::screens::units;
+use super::NOTHING;
+use crate::units;
 use crate::widgets::text;
 
 /// The widest column.
@@ -12,6 +13,8 @@ const WIDEST: usize = 40;
 const PRINTED: usize = 11;
 /// Decimals of what was derived.
 const DERIVED: usize = 8;
+/// Below this part of the largest component, a derived one is rounding noise.
+const NOISE: f64 = 1e-10;
 /// What tells of the program, not of the crystal.
 const ASIDE: [&str; 1] = ["engine"];
 
@@ -211,9 +214,11 @@ fn matrix(name: &str, rows: &[Value], letter: &str) -> Option<Found> {
     let numbers: Vec<String> = (1..=widest).map(|n| n.to_string()).collect();
     let mut heads = vec![""];
     heads.extend(numbers.iter().map(String::as_str));
+    let least = NOISE * largest(rows);
     let rows = rows.iter().enumerate().map(|(index, row)| {
         let mut cells = vec![format!("{letter}{}", index + 1)];
-        cells.extend(row.as_array().into_iter().flatten().map(cell));
+        let parts = row.as_array().into_iter().flatten();
+        cells.extend(parts.map(|part| component(part, least)));
         cells.resize(widest + 1, String::new());
         cells
     });
@@ -222,10 +227,12 @@ fn matrix(name: &str, rows: &[Value], letter: &str) -> Option<Found> {
 
 /// Vectors of the atoms, like forces.
 fn per_atom(name: &str, unit: &str, items: &[Value], symbols: &[String]) -> Found {
+    let least = NOISE * largest(items);
     let rows = items.iter().zip(symbols).enumerate();
     let rows = rows.map(|(index, (item, symbol))| {
         let mut cells = vec![(index + 1).to_string(), symbol.clone()];
-        cells.extend(vector(item).into_iter().flatten().map(cell));
+        let parts = vector(item).into_iter().flatten();
+        cells.extend(parts.map(|part| component(part, least)));
         cells
     });
     let heads = ["x", "y", "z"].map(|axis| with_unit(axis, unit));
@@ -275,14 +282,42 @@ fn cell(value: &Value) -> String {
     }
 }
 
-fn digits(number: &serde_json::Number) -> String {
+fn digits(number: &Number) -> String {
     let text = number.to_string();
-    let decimals = text.split_once('.').map_or(0, |(_, rest)| rest.len());
     match number.as_f64() {
-        Some(value) if decimals > PRINTED && text.contains('e') => format!("{value:.6e}"),
-        Some(value) if decimals > PRINTED => format!("{value:.DERIVED$}"),
+        Some(0.0) => text.trim_start_matches('-').to_owned(),
+        Some(value) if is_derived(&text) && value.abs() < NOTHING => "0".into(),
+        Some(value) if is_derived(&text) && text.contains('e') => format!("{value:.6e}"),
+        Some(value) if is_derived(&text) => format!("{value:.DERIVED$}"),
         _ => text,
     }
+}
+
+fn is_derived(text: &str) -> bool {
+    let decimals = text.split_once('.').map_or(0, |(_, rest)| rest.len());
+    decimals > PRINTED
+}
+
+/// A component of a tensor, or of the vectors of atoms: a derived one below `least` is zero.
+fn component(value: &Value, least: f64) -> String {
+    match value {
+        Value::Number(number)
+            if is_derived(&number.to_string())
+                && number.as_f64().is_some_and(|value| value.abs() < least) =>
+        {
+            "0".into()
+        }
+        value => cell(value),
+    }
+}
+
+/// The largest component, without its sign.
+fn largest(rows: &[Value]) -> f64 {
+    let parts = rows.iter().filter_map(Value::as_array).flatten();
+    parts
+        .filter_map(Value::as_f64)
+        .map(f64::abs)
+        .fold(0.0, f64::max)
 }
 
 fn made(name: &str, heads: &[&str], rows: Vec<Vec<String>>) -> Found {
@@ -403,6 +438,28 @@ mod tests {
             ["converged", "yes"],
         ];
         assert_eq!(found[0].rows, wanted);
+    }
+
+    #[test]
+    fn what_rounding_has_left_of_zero_is_zero() {
+        let found = of(&json!({
+            "structure": {"symbols": ["Cu", "Cu"], "positions": [[0, 0, 0], [1, 1, 1]]},
+            "forces_ev_per_a": [[-2.558_078_803_036_74e-14, 0.0, -0.0],
+                                [2.571_103_373_816_294_3e-7, 1e-13, 0.5]],
+            "stress_ev_per_a3": [[0.059_019_196_876_156_01, -1.002_446_890_762_882_6e-16, 0.0],
+                                 [0.0, 3.137_281_638_257_909e-8, 0.0], [0.0, 0.0, 0.0]]}));
+        let of = |name: &str| {
+            found
+                .iter()
+                .find(|table| table.name == name)
+                .expect("a table")
+        };
+        // What a program has printed with few digits is left alone.
+        assert_eq!(of("forces").rows[0][2..], ["0", "0.0", "0.0"]);
+        assert_eq!(of("forces").rows[1][2..], ["2.571103e-7", "1e-13", "0.5"]);
+        let stress = of("stress eV/Å³");
+        assert_eq!(stress.rows[0][1..], ["0.05901920", "0", "0.0"]);
+        assert_eq!(stress.rows[1][2], "3.137282e-8");
     }
 
     #[test]
