@@ -37,7 +37,7 @@ pub(in crate::cli) fn lines(
     let mut cut = false;
     if let Extent::Short { .. } = extent {
         let pairs = found.iter().filter(|table| is_pairs(table));
-        lines.extend(pairs.filter_map(|table| pairs_of(table)));
+        lines.extend(pairs.filter_map(pairs_of));
     }
     for table in &found {
         let (rows, columns) = match extent {
