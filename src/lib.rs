@@ -20,5 +20,6 @@ pub mod screens;
 pub mod submission;
 pub mod tasks;
 pub mod theme;
+pub mod units;
 pub mod widgets;
 pub mod wording;

@@ -1,6 +1,8 @@
 //! The results document of a workflow as it is read, and how its numbers are written; for cli and the
 //! screens. Pure. Its form is the same for all kinds, so that nobody here knows a kind.
 
+pub mod tables;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -8,6 +10,9 @@ use serde_json::{Map, Value};
 
 /// Digits of a hash that people compare.
 const SHORT_HASH: usize = 12;
+
+/// What was computed and is smaller is rounding noise in every unit that results have.
+pub const NOTHING: f64 = 1e-12;
 
 /// As much of a hash as people compare.
 #[must_use]
@@ -24,6 +29,18 @@ pub fn made_from(source: &BTreeMap<String, String>) -> String {
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
     from.join(", ")
+}
+
+/// Whether a member of the provenance says once more what another one says: what an engine calls itself
+/// and its model, where they are asked for by that name.
+#[must_use]
+pub fn is_repeated<'a>(name: &str, value: &str, of: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let other = match name.strip_prefix("engine_") {
+        Some("name") => of("engine"),
+        Some(other) => of(other),
+        None => None,
+    };
+    other == Some(value)
 }
 
 /// What a workflow ends with.
@@ -142,7 +159,7 @@ pub fn read(results: Map<String, Value>) -> Result<Option<Document>, String> {
 /// Seven significant figures, without an exponent where people write none.
 #[must_use]
 pub fn figures(value: f64) -> String {
-    if value == 0.0 {
+    if value.abs() < NOTHING {
         return "0".into();
     }
     if value.fract() == 0.0 && value.abs() < 1e6 {
@@ -157,6 +174,41 @@ pub fn figures(value: f64) -> String {
         .position(|limit| size < *limit);
     let decimals = 6_usize.saturating_sub(whole.unwrap_or(6));
     format!("{value:.decimals$}")
+}
+
+/// A value in [`figures`]; one that is smaller than its error has no more digits than the error.
+#[must_use]
+pub fn figures_within(value: f64, error: Option<f64>) -> String {
+    let Some(error) = error.filter(|error| value.abs() < *error && error.is_finite()) else {
+        return figures(value);
+    };
+    // A few digits.
+    #[allow(clippy::cast_possible_truncation)]
+    let last = error.log10().floor() as i32 - 1;
+    let kept = (value / 10f64.powi(last)).round() * 10f64.powi(last);
+    if kept == 0.0 {
+        return "0".into();
+    }
+    let decimals = usize::try_from(-last).unwrap_or(0);
+    if (1e-4..1e7).contains(&kept.abs()) {
+        return format!("{kept:.decimals$}");
+    }
+    #[allow(clippy::cast_possible_truncation)]
+    let first = (kept.abs().log10() + 1e-9).floor() as i32;
+    let decimals = usize::try_from(first - last).unwrap_or(0);
+    format!("{kept:.decimals$e}")
+}
+
+/// A value with so many decimals; what is zero in them has no sign.
+#[must_use]
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let is_zero = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+    if is_zero {
+        text.trim_start_matches('-').to_owned()
+    } else {
+        text
+    }
 }
 
 /// A standard error: two figures.
@@ -180,10 +232,47 @@ mod tests {
             (0.0, "0"),
             (9.0, "9"),
             (1.5e-9, "1.500000e-9"),
+            (-1.2e-17, "0"),
         ];
         for (value, wanted) in cases {
             assert_eq!(figures(value), wanted);
         }
+    }
+
+    #[test]
+    fn a_value_below_its_error_has_the_digits_of_the_error() {
+        let cases = [
+            (134.374_658_7, Some(1.4e-2), "134.3747"),
+            (1.234_567e-6, Some(3.04e-6), "1.2e-6"),
+            (-9.96e-7, Some(3.04e-6), "-1.0e-6"),
+            (1.9e-7, Some(3.04e-6), "2e-7"),
+            (4.1e-8, Some(3.04e-6), "0"),
+            (-0.41, Some(0.62), "-0.41"),
+            (310.2, Some(625.0), "310"),
+            (12.0, Some(0.0), "12"),
+            (12.5, None, "12.50000"),
+        ];
+        for (value, error, wanted) in cases {
+            assert_eq!(figures_within(value, error), wanted, "{value} {error:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_engine_is_called_is_said_once() {
+        let known = BTreeMap::from([("engine", "emt"), ("model", "0.3.0"), ("code", "forces")]);
+        let repeated = |name, value| is_repeated(name, value, |name| known.get(name).copied());
+        assert!(repeated("engine_name", "emt"));
+        assert!(repeated("engine_model", "0.3.0"));
+        assert!(!repeated("engine_name", "pw.x"));
+        assert!(!repeated("engine_version", "ase 3.29.0"));
+        assert!(!repeated("engine", "emt"));
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!(fixed(-1e-9, 6), "0.000000");
+        assert_eq!(fixed(-0.02, 2), "-0.02");
+        assert_eq!(fixed(-0.4, 0), "0");
     }
 
     #[test]

@@ -68,7 +68,6 @@ pub mod save;
 mod specs;
 mod tabs;
 pub mod templates;
-pub mod units;
 pub mod wording;
 pub mod workflow;
 pub mod workflows;

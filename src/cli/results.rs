@@ -1,10 +1,13 @@
 //! A job's result in words: what came out, and where the numbers come from. Used by `show` and by
 //! everything that waits for a job.
 
+pub(super) mod tables;
+
 use serde_json::{Map, Value};
 
 use super::text;
 use super::wording;
+use crate::results::{NOTHING, fixed};
 use crate::rpc::types::{Job, ReadOutputResult};
 
 const LABEL: usize = 15;
@@ -126,20 +129,23 @@ pub(super) fn numbers(found: &Numbers<'_>) -> Vec<String> {
     put("energy", energy(found));
     put(
         "largest force",
-        number("fmax_ev_per_a").map(|f| format!("{f:.3e} eV/Å")),
+        number("fmax_ev_per_a").map(|force| {
+            if force.abs() < NOTHING {
+                "0 eV/Å".into()
+            } else {
+                format!("{force:.3e} eV/Å")
+            }
+        }),
     );
-    // Rounding noise around zero must not print as -0.0000.
-    let pressure = number("pressure_gpa").map(|p| if p.abs() < 5e-5 { 0.0 } else { p });
-    put("pressure", pressure.map(|p| format!("{p:.4} GPa")));
-    put(
-        "Fermi level",
-        number("fermi_ev").map(|e| format!("{e:.4} eV")),
-    );
-    put("gap", number("gap_ev").map(|e| format!("{e:.4} eV")));
-    put(
-        "magnetisation",
-        number("magnetisation_mu_b").map(|m| format!("{m:.2} μB")),
-    );
+    for (label, name, decimals, unit) in [
+        ("pressure", "pressure_gpa", 4, "GPa"),
+        ("Fermi level", "fermi_ev", 4, "eV"),
+        ("gap", "gap_ev", 4, "eV"),
+        ("magnetisation", "magnetisation_mu_b", 2, "μB"),
+    ] {
+        let value = number(name).map(|value| format!("{} {unit}", fixed(value, decimals)));
+        put(label, value);
+    }
     lines.extend(effort(found));
     lines
 }
@@ -147,9 +153,9 @@ pub(super) fn numbers(found: &Numbers<'_>) -> Vec<String> {
 fn energy(found: &Numbers<'_>) -> Option<String> {
     let each = found
         .energy_per_atom_ev
-        .map(|energy| format!(" ({energy:.6} eV per atom)"));
-    let energy = found.energy_ev?;
-    Some(format!("{energy:.6} eV{}", each.unwrap_or_default()))
+        .map(|energy| format!(" ({} eV per atom)", fixed(energy, 6)));
+    let energy = fixed(found.energy_ev?, 6);
+    Some(format!("{energy} eV{}", each.unwrap_or_default()))
 }
 
 /// How many steps it took, and whether that was enough.

@@ -1,6 +1,7 @@
 //! `crystalmath show`: everything about one job.
 
 use super::output::Outcome;
+use super::results::tables::{self, Extent};
 use super::results::{self, field};
 use super::session::Session;
 use super::text;
@@ -13,12 +14,31 @@ use crate::tasks;
 pub struct Args {
     /// Number of the job
     pub id: i64,
+    /// Only the tables of its results, with all rows and columns
+    #[arg(long)]
+    pub tables: bool,
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Outcome {
     let answer = session.call::<calls::JobsGet>(&JobIdParams { id: args.id })?;
-    session.print(&answer.raw, || render(&answer.read.data, session.colour()))?;
+    let job = &answer.read.data;
+    session.print(&answer.raw, || {
+        if args.tables {
+            all_tables(job, session.colour())
+        } else {
+            render(job, session.colour())
+        }
+    })?;
     Ok(0)
+}
+
+/// Nothing but the tables.
+fn all_tables(job: &Job, colour: bool) -> String {
+    let lines = tables::lines(&job.results, Extent::Whole, colour);
+    if lines.is_empty() {
+        return format!("job {} has no tables, or none yet", job.id);
+    }
+    lines.join("\n")
 }
 
 fn render(job: &Job, colour: bool) -> String {
@@ -73,6 +93,11 @@ fn render(job: &Job, colour: bool) -> String {
     if !names.is_empty() {
         lines.push(field("files", &names.join(" ")));
     }
+    lines.extend(tables::lines(
+        &job.results,
+        Extent::Short { job: job.id },
+        colour,
+    ));
     lines.push(String::new());
     lines.extend(job.events.iter().map(event));
     lines.join("\n")

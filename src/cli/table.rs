@@ -1,12 +1,14 @@
 //! Tables of text that keep to the width of a terminal.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthStr as _;
 
 use super::text;
 
 /// One column.
 pub struct Column {
-    title: &'static str,
+    title: Cow<'static, str>,
     right: bool,
     /// The widest it may become; 0 for the one that takes what is left.
     most: usize,
@@ -15,9 +17,9 @@ pub struct Column {
 impl Column {
     /// A column of text.
     #[must_use]
-    pub fn left(title: &'static str, most: usize) -> Self {
+    pub fn left(title: impl Into<Cow<'static, str>>, most: usize) -> Self {
         Self {
-            title,
+            title: title.into(),
             right: false,
             most,
         }
@@ -25,9 +27,9 @@ impl Column {
 
     /// A column of numbers.
     #[must_use]
-    pub fn right(title: &'static str, most: usize) -> Self {
+    pub fn right(title: impl Into<Cow<'static, str>>, most: usize) -> Self {
         Self {
-            title,
+            title: title.into(),
             right: true,
             most,
         }
@@ -68,7 +70,7 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], colour: bool) -> String {
     }
     let titles: Vec<Cell> = columns
         .iter()
-        .map(|column| (column.title.to_owned(), "\x1b[1m"))
+        .map(|column| (column.title.to_string(), "\x1b[1m"))
         .collect();
     let mut lines = Vec::with_capacity(rows.len() + 1);
     for row in std::iter::once(&titles).chain(rows) {

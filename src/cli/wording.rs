@@ -10,6 +10,15 @@ use arguments::{
     PROPERTY_ARGUMENTS, STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS, WORKFLOW_ARGUMENTS,
 };
 
+/// Parameters of jobs that a workflow takes by `--param`.
+const HOW_JOBS_RUN: [&str; 5] = [
+    "allow_toy_elements",
+    "auxiliary",
+    "device",
+    "dtype",
+    "executable",
+];
+
 /// Whose arguments are meant: the same field may be a flag of one command and stand at a place of
 /// its own in another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +62,7 @@ impl Commands {
             Self::Inputs => input_argument(field),
             Self::Templates => template_argument(field),
             Self::Bands if field == "options.relax" => Some("--relax".to_owned()),
-            Self::Workflows | Self::Bands if field.starts_with("inputs.") => job_argument(field),
+            Self::Workflows | Self::Bands if field.starts_with("inputs.") => step_argument(field),
             Self::Workflows | Self::Bands => {
                 filled_by(WORKFLOW_ARGUMENTS, field).map(|(argument, _)| argument.to_owned())
             }
@@ -93,6 +102,16 @@ fn job_argument(field: &str) -> Option<String> {
     }
     let found = filled_by(ARGUMENTS, field)?.0;
     (!found.is_empty()).then(|| found.to_owned())
+}
+
+/// What the jobs of a workflow are given: all codes take it by the same flag, but for what tells how
+/// they run.
+fn step_argument(field: &str) -> Option<String> {
+    let argument = job_argument(field)?;
+    match argument.strip_prefix("--param ") {
+        Some(name) if !HOW_JOBS_RUN.contains(&name) => Some(format!("--option {name}")),
+        _ => Some(argument),
+    }
 }
 
 /// A relaxation is a job, whose inputs have flags of their own here.

@@ -1,9 +1,9 @@
 //! The daemon's sentences in the words of this UI: a method is the action that calls it, a field is what
 //! the form calls it.
 
-use super::units;
 use crate::error::IpcError;
 use crate::msg::Action;
+use crate::units;
 use crate::wording::{command, replace_names};
 
 /// What calls a method here.

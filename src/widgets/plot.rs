@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 use super::text;
 use crate::theme::{Role, Theme};
-use canvas::Canvas;
+use canvas::{Canvas, Stroke};
 use ticks::{Span, decade_ticks, round_ticks, tick_text};
 
 pub use ticks::value_text;
@@ -45,6 +45,8 @@ pub struct Plot {
 
 const CURVES: [Role; 3] = [Role::Plot1, Role::Plot2, Role::Plot3];
 const MARKS: [&str; 3] = ["*", "o", "+"];
+/// How the lines of a plot are told apart without colour, and what stands for them in the legend.
+const STROKES: [(Stroke, &str); 3] = [(canvas::SOLID, "──"), ((4, 4), "╌╌"), ((1, 3), "┈┈")];
 
 /// The smallest area in which a plot says something.
 pub const SMALLEST: (u16, u16) = (24, 6);
@@ -113,9 +115,21 @@ pub fn draw(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
         if curve.apart {
             canvas.draw_apart(&dots, buf, style);
         } else {
-            canvas.draw(&dots, buf, style);
+            canvas.draw_stroked(&dots, stroke(plot, curve).0, buf, style);
         }
     }
+}
+
+/// The stroke of a line: by its place among the lines, points do not count.
+fn stroke(plot: &Plot, curve: &Curve) -> (Stroke, &'static str) {
+    let mut lines: Vec<usize> = Vec::new();
+    for line in plot.curves.iter().filter(|curve| !curve.apart) {
+        if !lines.contains(&line.series) {
+            lines.push(line.series);
+        }
+    }
+    let place = lines.iter().position(|series| *series == curve.series);
+    STROKES[place.unwrap_or(0) % STROKES.len()]
 }
 
 fn scaled(plot: &Plot, curve: &Curve) -> Vec<(f64, f64)> {
@@ -136,9 +150,12 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let label = text::fit(&label, usize::from(area.width), glyphs.more);
     let axis = theme.style(Role::Axis);
     let mut x = text::put(buf, (area.x, area.y), &label, area.width, axis);
-    // Lines and points are told apart without colour, too.
-    let is_mixed = plot.curves.iter().any(|curve| curve.apart);
-    let stroke = glyphs.horizontal.repeat(2);
+    // Lines and points, and lines, are told apart without colour, too.
+    let first = plot.curves.first().map_or(0, |curve| curve.series);
+    let is_mixed = plot
+        .curves
+        .iter()
+        .any(|curve| curve.apart || curve.series != first);
     for (index, curve) in plot.curves.iter().enumerate() {
         let Some(said) = said(plot, index, curve) else {
             continue;
@@ -146,7 +163,7 @@ fn legend(plot: &Plot, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let mark = if glyphs.ascii {
             MARKS[curve.series % MARKS.len()]
         } else if is_mixed && !curve.apart {
-            &stroke
+            stroke(plot, curve).1
         } else {
             glyphs.live
         };
@@ -285,115 +302,4 @@ fn upright(at: f64, x: Span, inner: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::theme::Glyphs;
-
-    fn drawn(plot: &Plot, columns: u16, rows: u16, ascii: bool) -> Vec<String> {
-        let area = Rect::new(0, 0, columns, rows);
-        let mut buf = Buffer::empty(area);
-        let mut theme = Theme::built_in("dark").expect("a built-in theme");
-        if ascii {
-            theme = theme.with_glyphs(Glyphs::ASCII);
-        }
-        draw(plot, area, &mut buf, &theme);
-        (0..rows)
-            .map(|y| {
-                let cells = (0..columns).filter_map(|x| buf.cell((x, y)));
-                cells.map(ratatui::buffer::Cell::symbol).collect()
-            })
-            .collect()
-    }
-
-    fn plot(values: &[f64]) -> Plot {
-        let points = values.iter().zip(0_u32..).map(|(y, x)| (f64::from(x), *y));
-        Plot {
-            curves: vec![Curve {
-                name: "f".into(),
-                points: points.collect(),
-                ..Curve::default()
-            }],
-            x_label: "step".into(),
-            y_label: "largest force / eV/Å".into(),
-            ..Plot::default()
-        }
-    }
-
-    #[test]
-    fn axes_have_numbers_and_names() {
-        let lines = drawn(&plot(&[0.0, 5.0, 10.0]), 40, 12, true);
-        assert!(
-            lines[0].starts_with("largest force / eV/Å  * last: 10"),
-            "{lines:#?}"
-        );
-        assert!(
-            lines.iter().any(|line| line.starts_with("10|")),
-            "{lines:#?}"
-        );
-        assert!(
-            lines.iter().any(|line| line.starts_with(" 0|*")),
-            "{lines:#?}"
-        );
-        assert!(
-            lines[10].contains('0') && lines[10].contains('2'),
-            "{lines:#?}"
-        );
-        assert!(lines[11].contains("step"), "{lines:#?}");
-    }
-
-    #[test]
-    fn a_gap_is_not_bridged() {
-        let whole = drawn(&plot(&[1.0, 1.0, 2.0, 1.0, 1.0]), 40, 12, true).concat();
-        let broken = drawn(&plot(&[1.0, 1.0, f64::NAN, 1.0, 2.0]), 40, 12, true);
-        let stars = |text: &str| text.matches('*').count();
-        assert_eq!(stars(&whole), 6);
-        assert_eq!(stars(&broken.concat()), 5);
-        assert!(broken.iter().all(|line| !line.contains("...*....*....")));
-    }
-
-    #[test]
-    fn a_logarithm_leaves_out_what_has_none() {
-        let mut plot = plot(&[1e-1, 0.0, 1e-3, -1.0, 1e-5]);
-        plot.log_y = true;
-        let lines = drawn(&plot, 50, 14, false);
-        assert!(lines[0].contains("log scale"));
-        assert!(
-            lines
-                .iter()
-                .any(|line| line.trim_start().starts_with("1e-3")),
-            "{lines:#?}"
-        );
-        plot.curves[0].points = vec![(0.0, -1.0)];
-        assert!(drawn(&plot, 50, 14, false)[0].contains("no positive values"));
-    }
-
-    #[test]
-    fn the_cursor_tells_its_value() {
-        let mut plot = plot(&[3.0, 2.0, 1.5]);
-        plot.cursor = Some(1);
-        assert!(drawn(&plot, 50, 14, false)[0].contains("step 1: 2"));
-        plot.cursor = Some(99);
-        assert!(drawn(&plot, 50, 14, false)[0].contains("1.5"));
-    }
-
-    #[test]
-    fn no_size_and_no_values_panic() {
-        for values in [
-            &[][..],
-            &[f64::NAN],
-            &[1.0],
-            &[f64::MAX, f64::MIN],
-            &[1e-300, 0.0],
-        ] {
-            for log_y in [false, true] {
-                for (columns, rows) in [(1, 1), (24, 6), (25, 7), (80, 24), (300, 90), (24, 200)] {
-                    let plot = Plot {
-                        log_y,
-                        ..plot(values)
-                    };
-                    drawn(&plot, columns, rows, columns % 2 == 0);
-                }
-            }
-        }
-    }
-}
+mod tests;

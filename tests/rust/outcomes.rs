@@ -213,3 +213,32 @@ fn more_than_the_daemon_takes_is_not_sent() {
     assert!(stderr(&output).contains("8 MiB"), "{}", stderr(&output));
     assert!(seen.lock().unwrap().is_empty());
 }
+
+#[test]
+fn a_job_is_shown_with_the_beginning_of_its_tables() {
+    let groups: Vec<Value> = (1..=30)
+        .map(|mode| json!({"modes": [mode, mode], "thz": 3.2, "cm1": 108.1, "irrep": "E_u"}))
+        .collect();
+    let data = json!({
+        "id": 7, "uuid": "u", "name": "silicon ph", "code": "espresso", "task": "ph",
+        "state": "COMPLETED", "directory": "/data/jobs/u",
+        "results": {"frequencies": {"modes": 30, "groups": groups},
+                    "dielectric_tensor": [[13.5, 0.0, 0.0], [0.0, 13.5, 0.0], [0.0, 0.0, 13.5]]},
+    });
+    let (mock, _) = answering(json!({"status": "ok", "data": data}));
+    let output = run(&mock, &["show", "7"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output);
+    for part in [
+        "\nfrequencies\nmodes  THz   cm⁻¹  irrep\n1 1    3.2  108.1  E_u\n",
+        "\n… 20 more rows\n",
+        "\ndielectric tensor\n",
+        "\nall rows and columns: crystalmath show 7 --tables\n",
+    ] {
+        assert!(text.contains(part), "{part} is missing:\n{text}");
+    }
+    assert!(text.lines().all(|line| line.width() <= 80), "{text}");
+    let all = stdout(&run(&mock, &["show", "7", "--tables"]));
+    assert!(all.contains("\n30 30  3.2  108.1  E_u\n"), "{all}");
+    assert!(!all.contains("/data/jobs"), "{all}");
+}

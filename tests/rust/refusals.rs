@@ -278,3 +278,34 @@ fn help_version_and_completions_are_one_document_with_json() {
     assert_eq!(pages["directory"], "pages");
     assert!(seen.lock().unwrap().is_empty());
 }
+
+#[test]
+fn below_workflows_inputs_are_options() {
+    let data = json!({"kind": "invalid_params", "field": "inputs.ecutwfc", "retryable": false,
+                      "hint": "was ecutwfc_ry meant? `codes.list` says what the code takes"});
+    let mock = refusing(-32602, "inputs.ecutwfc: is not known here", data);
+    let file = crate::command_line::file(&mock, "si.cif", "");
+    let given = [
+        "workflows",
+        "eos",
+        &file,
+        "--code",
+        "espresso",
+        "--option",
+        "ecutwfc=20",
+    ];
+    let (output, error) = both(&mock, &given);
+    assert_eq!(
+        stderr(&output),
+        "error: --option ecutwfc: is not known here\nhint: was ecutwfc_ry meant? `crystalmath \
+         codes` says what the code takes\n"
+    );
+    assert_eq!(error["argument"], "--option ecutwfc");
+    let data = json!({"kind": "input_rejected", "field": "inputs.executable", "hint": null});
+    let mock = refusing(-32000, "there is no program", data);
+    let (_, error) = both(
+        &mock,
+        &["workflows", "eos", "--job", "1", "--code", "crystal"],
+    );
+    assert_eq!(error["argument"], "--param executable");
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -66,6 +67,20 @@ def describe_program(
     return described
 
 
+def nearest(member: str, names: Sequence[str]) -> str:
+    """Say which of the names may have been meant, and what lists all of them."""
+    all_of_them = "`codes.list` says what the code takes"
+    if "." in member:  # of a part, whose names these are not
+        return all_of_them
+    parts = [name for name in names if member.lower() in name.lower() and len(member) > 2]
+    like = [*parts, *get_close_matches(member, names, n=3, cutoff=0.6)]
+    meant = list(dict.fromkeys(like))[:3]
+    if not meant:
+        return all_of_them
+    head = ", ".join(meant[:-1])
+    return f"was {head + ' or ' if head else ''}{meant[-1]} meant? {all_of_them}"
+
+
 def parse_options(model: type[M], inputs: Mapping[str, Any], at: str = "inputs") -> M:
     """Validate ``inputs``, or the member of them at the path ``at``.
 
@@ -82,8 +97,9 @@ def parse_options(model: type[M], inputs: Mapping[str, Any], at: str = "inputs")
         path = f"{at}.{member}" if member else at
         more = len(found) - 1
         unknown = any(detail["type"] == "extra_forbidden" for detail in error.errors()[:1])
+        hint = nearest(member, list(model.model_fields)) if unknown else None
         raise InvalidParams(
             f"{path}: {sentence}" + (f" (and {more} more)" if more else ""),
-            hint=f"{at} are: {', '.join(model.model_fields)}" if unknown else None,
+            hint=hint,
             field=path,
         ) from None

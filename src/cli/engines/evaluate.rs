@@ -10,6 +10,7 @@ use crate::cli::params::{self, Given};
 use crate::cli::results::field;
 use crate::cli::session::Session;
 use crate::cli::wording::Commands;
+use crate::results::fixed;
 use crate::rpc::fit;
 use crate::rpc::types::{EvaluateResult, ForceIdentity, Reply, StructureForces};
 
@@ -101,17 +102,20 @@ fn structure(one: &StructureForces, file: &str) -> Vec<String> {
     put(
         "energy",
         one.energy_ev
-            .map(|e| format!("{e:.6} eV ({:.6} eV per atom)", e / atoms)),
+            .map(|e| format!("{} eV ({} eV per atom)", fixed(e, 6), fixed(e / atoms, 6))),
     );
     put(
         "free energy",
-        one.free_energy_ev.map(|e| format!("{e:.6} eV")),
+        one.free_energy_ev.map(|e| format!("{} eV", fixed(e, 6))),
     );
     put(
         "largest force",
-        one.fmax_ev_per_a.map(|f| format!("{f:.6} eV/Å")),
+        one.fmax_ev_per_a.map(|f| format!("{} eV/Å", fixed(f, 6))),
     );
-    put("pressure", one.pressure_gpa.map(|p| format!("{p:.4} GPa")));
+    put(
+        "pressure",
+        one.pressure_gpa.map(|p| format!("{} GPa", fixed(p, 4))),
+    );
     lines
 }
 

@@ -10,7 +10,7 @@ use crate::cli::session::Session;
 use crate::cli::table::{Cell, Column, cell, render};
 use crate::cli::text;
 use crate::cli::wording::{Commands, speak_of};
-use crate::results::{error_figures, figures, made_from, short_hash};
+use crate::results::{error_figures, figures_within, is_repeated, made_from, short_hash};
 use crate::rpc::types::{StepView, Workflow, WorkflowIdParams, calls};
 
 pub(super) fn run(session: &Session, id: i64) -> Outcome {
@@ -119,7 +119,7 @@ fn quantity(one: &Value) -> Vec<Cell> {
     let error = one["error"].as_f64();
     vec![
         cell(word(one, "label")),
-        cell(value.map_or_else(|| "-".to_owned(), figures)),
+        cell(value.map_or_else(|| "-".to_owned(), |value| figures_within(value, error))),
         cell(error.map_or_else(String::new, error_figures)),
         cell(word(one, "unit")),
     ]
@@ -131,8 +131,12 @@ fn origin(workflow: &Workflow) -> Vec<String> {
         .results
         .get("provenance")
         .and_then(Value::as_object);
+    let of = |name: &str| known?.get(name)?.as_str();
     for (name, value) in known.into_iter().flatten() {
         let text = value.as_str().unwrap_or_default();
+        if is_repeated(name, text, of) {
+            continue;
+        }
         let text = if name == "structure" {
             short_hash(text)
         } else {

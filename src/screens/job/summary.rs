@@ -3,18 +3,19 @@
 use serde_json::{Map, Value};
 
 use crate::app::{Data, Row};
+use crate::results::NOTHING;
 use crate::rpc::types::{Job, JobState};
 use crate::screens::jobs::words;
-use crate::screens::units;
 use crate::screens::wording::speak;
 use crate::tasks;
 use crate::theme::{Role, Theme};
+use crate::units;
 use crate::widgets::facts::{Fact, Facts};
 use crate::widgets::plot::value_text;
 use crate::widgets::text;
 
 /// Members of the results document that have a line of their own, or are no single values.
-const TOLD: [&str; 16] = [
+const TOLD: [&str; 18] = [
     "format",
     "status",
     "task",
@@ -27,6 +28,9 @@ const TOLD: [&str; 16] = [
     "pressure_gpa",
     "pressure_kbar",
     "fmax_ev_per_a",
+    // The length of all forces together, which a code prints for its own use.
+    "total_force_ev_per_a",
+    "total_force_ry_per_bohr",
     "smax_gpa",
     "volume_angstrom3",
     "elapsed_s",
@@ -165,8 +169,7 @@ fn running_time(lines: &mut Facts, row: &Row, data: &Data, theme: &Theme) {
 fn results(lines: &mut Facts, job: &Job) {
     let document = &job.results;
     let number = |name: &str| document.get(name).and_then(Value::as_f64);
-    let with =
-        |name: &str, unit: &str| number(name).map(|value| format!("{} {unit}", value_text(value)));
+    let with = |name: &str, unit: &str| number(name).map(|value| format!("{} {unit}", told(value)));
     let ev = |value: f64| format!("{value:.8} eV");
     if let Some(energy) = job.science.energy_ev {
         let rydberg = number("energy_ry").map(|ry| format!(" = {ry:.8} Ry"));
@@ -214,13 +217,18 @@ fn results(lines: &mut Facts, job: &Job) {
     }
 }
 
+/// A value, where what rounding has left of zero is zero.
+fn told(value: f64) -> String {
+    value_text(if value.abs() < NOTHING { 0.0 } else { value })
+}
+
 /// A member of the results that is one value: its name in words, and the value with its unit.
 fn scalar(name: &str, value: &Value) -> Option<(String, String)> {
     let (words, unit) = units::split(name);
     let value = match value {
         Value::Number(number) => match number.as_i64() {
             Some(whole) => whole.to_string(),
-            None => value_text(number.as_f64().unwrap_or(f64::NAN)),
+            None => told(number.as_f64().unwrap_or(f64::NAN)),
         },
         Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
         Value::String(text) => text.clone(),

@@ -1,20 +1,18 @@
 //! The tables of results, one at a time: of a job modes, elastic constants, atoms, spins and whatever
 //! else its results document holds.
 
-pub(in crate::screens) mod found;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Map, Value};
 
 use crate::msg::Action;
+use crate::results::tables::{Found, tables};
 use crate::screens::listing::{below, moved, said};
 use crate::screens::names::{draw_names, name_at, name_beside};
 use crate::screens::{Cx, Handled, ViewCx};
 use crate::theme::Role;
 use crate::widgets::table::{self, Column, Line, Place};
 use crate::widgets::text;
-use found::Found;
 
 /// The tables and what is seen of them.
 #[derive(Debug, Default)]
@@ -31,7 +29,7 @@ pub struct Tables {
 impl Tables {
     /// Take the results of the job.
     pub fn take(&mut self, results: &Map<String, Value>) {
-        self.take_found(found::tables(results));
+        self.take_found(tables(results));
     }
 
     /// Show these.

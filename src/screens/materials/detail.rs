@@ -7,9 +7,9 @@ use super::row::Row;
 use crate::rpc::types::{
     Cell, CellParameters, InspectResult, MaterialFound, SiteFound, SymmetryFound,
 };
-use crate::screens::units;
 use crate::screens::wording::speak;
 use crate::theme::{Glyphs, Role};
+use crate::units;
 use crate::widgets::facts::{Fact, Facts};
 
 /// Independent sites that are told one by one.

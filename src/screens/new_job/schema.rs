@@ -10,8 +10,8 @@ mod written;
 use serde_json::{Map, Value};
 
 use crate::rpc::types::CodeInfo;
-use crate::screens::units;
 use crate::screens::wording::speak;
+use crate::units;
 pub use written::{put, quoted, text_of, value, words};
 
 /// Where references of a schema lead to.

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::results::{Document, made_from, short_hash};
+use crate::results::{Document, is_repeated, made_from, short_hash};
 use crate::rpc::types::Workflow;
 use crate::screens::job::time_text;
-use crate::screens::units;
+use crate::units;
 
 /// Names and values.
 pub fn facts(workflow: &Workflow, document: Option<&Document>) -> Vec<(String, String)> {
@@ -37,11 +37,13 @@ pub fn facts(workflow: &Workflow, document: Option<&Document>) -> Vec<(String, S
         .filter(|(_, value)| !value.is_null());
     let options: Vec<String> = options.map(|(name, value)| option(name, value)).collect();
     add("options", options.join(", "));
+    let of = |name: &str| document?.provenance.get(name).map(String::as_str);
     for (name, value) in document.into_iter().flat_map(|found| &found.provenance) {
         let is_hash = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
         let value = if is_hash { short_hash(value) } else { value };
         match name.as_str() {
             "engine" | "code" | "model" => {}
+            name if is_repeated(name, value, of) => {}
             "structure" => add("hash", value.to_owned()),
             name => add(&name.replace('_', " "), value.to_owned()),
         }

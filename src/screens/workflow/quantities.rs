@@ -1,9 +1,9 @@
 //! The results: numbers with units and errors, doubts, and where they come from, in lines.
 
 use crate::msg::Action;
-use crate::results::{Document, Quantity, error_figures, figures};
+use crate::results::tables::{Found, Head};
+use crate::results::{Document, Quantity, error_figures, figures, figures_within};
 use crate::rpc::types::{Workflow, WorkflowState};
-use crate::screens::job::tables::found::{Found, Head};
 use crate::screens::listing::moved;
 use crate::screens::wording::speak;
 use crate::theme::{Glyphs, Role};
@@ -94,7 +94,10 @@ fn wrapped(words: &str, role: Role, columns: usize, lines: &mut Vec<Said>) {
 
 /// The numbers as a table; where there is little room, names are cut and errors left out.
 fn numbers(quantities: &[Quantity], columns: usize, glyphs: &Glyphs) -> Vec<Said> {
-    let value = |one: &Quantity| one.value.map_or_else(|| "-".to_owned(), figures);
+    let value = |one: &Quantity| {
+        let told = |value| figures_within(value, one.error);
+        one.value.map_or_else(|| "-".to_owned(), told)
+    };
     let error = |one: &Quantity| one.error.map_or_else(String::new, error_figures);
     let widest = |head: &str, of: &dyn Fn(&Quantity) -> String| {
         let widths = quantities.iter().map(|one| text::width(&of(one)));

@@ -97,7 +97,7 @@ fn columns() -> Vec<Column> {
     vec![
         column("State", 12, 0, false, 0),
         column("Id", 4, 0, true, 0),
-        column("Kind", 8, 0, false, 1),
+        column("Kind", 11, 0, false, 1),
         column("Name", 14, 3, false, 0),
         column("Steps", 15, 0, false, 1),
         column("Formula", 8, 1, false, 3),

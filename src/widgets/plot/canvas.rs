@@ -17,6 +17,12 @@ pub struct Canvas {
 /// A dot, in dots from the top left.
 pub type Dot = (usize, usize);
 
+/// How a line is drawn with braille: so many dots, then so many that are left out.
+pub type Stroke = (usize, usize);
+
+/// Without gaps.
+pub const SOLID: Stroke = (1, 0);
+
 impl Canvas {
     /// With braille; with `mark` one character for each dot instead.
     #[must_use]
@@ -37,8 +43,19 @@ impl Canvas {
 
     /// Draw lines from dot to dot; a dot of its own where the line is broken on both sides.
     pub fn draw(&self, dots: &[Option<Dot>], buf: &mut Buffer, style: Style) {
+        self.draw_stroked(dots, SOLID, buf, style);
+    }
+
+    /// The same with gaps in the lines; where dots are characters, those differ already.
+    pub fn draw_stroked(
+        &self,
+        dots: &[Option<Dot>],
+        stroke: Stroke,
+        buf: &mut Buffer,
+        style: Style,
+    ) {
         let Some(mark) = self.mark else {
-            self.braille(dots, buf, style);
+            self.braille(dots, stroke, buf, style);
             return;
         };
         let mut put = |dot: Dot, mark: &str| {
@@ -81,7 +98,7 @@ impl Canvas {
         }
     }
 
-    fn braille(&self, dots: &[Option<Dot>], buf: &mut Buffer, style: Style) {
+    fn braille(&self, dots: &[Option<Dot>], stroke: Stroke, buf: &mut Buffer, style: Style) {
         let columns = usize::from(self.area.width);
         let mut cells = vec![0_u32; columns * usize::from(self.area.height)];
         let mut set = |(x, y): Dot| {
@@ -89,12 +106,29 @@ impl Canvas {
                 *cell |= BITS[x % 2][y % 4];
             }
         };
-        for dot in dots.iter().flatten() {
-            set(*dot);
-        }
-        for pair in dots.windows(2) {
-            if let [Some(from), Some(to)] = pair {
-                line(*from, *to, &mut set);
+        let mut alone = true;
+        // Where the line is, in dots from its beginning: short parts go on with the stroke.
+        let mut at = 0;
+        for (index, dot) in dots.iter().enumerate() {
+            let (Some(dot), next) = (dot, dots.get(index + 1).copied().flatten()) else {
+                alone = true;
+                continue;
+            };
+            match next {
+                Some(next) => {
+                    let from = at;
+                    line(*dot, next, &mut |dot| {
+                        if at % (stroke.0 + stroke.1) < stroke.0 {
+                            set(dot);
+                        }
+                        at += 1;
+                    });
+                    // The next part begins with the dot that this one ends with.
+                    at = at.saturating_sub(1).max(from);
+                    alone = false;
+                }
+                None if alone => set(*dot),
+                None => {}
             }
         }
         for (index, bits) in cells.iter().enumerate().filter(|(_, bits)| **bits != 0) {

@@ -43,6 +43,22 @@ def test_marks_stand_where_the_values_are() -> None:
     assert drawn[-1].strip() == "time / fs"
 
 
+def test_two_lines_differ_without_colour() -> None:
+    high = Curve("high", (0.0, 10.0), (10.0, 10.0))
+    low = Curve("low", (0.0, 10.0), (0.0, 0.0))
+    drawn = lines(POINTS, high, low)
+    assert drawn[1] == "o points   ... high   ::: low"
+    assert "....." in drawn[3]
+    assert ":::::" in drawn[-4]
+    fine = lines(high, low, ascii_only=False)
+    assert fine[1] == "⠒⠒⠒ high   ⠒ ⠒ low"
+    solid, dashed = (
+        sum((ord(c) - 0x2800).bit_count() for c in line if 0x2800 <= ord(c) < 0x2900)
+        for line in (fine[3], fine[-4])
+    )
+    assert abs(dashed - solid // 2) <= 4
+
+
 @pytest.mark.parametrize("ascii_only", [True, False])
 @pytest.mark.parametrize("size", [(40, 9), (80, 20), (200, 60)])
 def test_a_drawing_keeps_its_size(size: tuple[int, int], ascii_only: bool) -> None:

@@ -167,6 +167,14 @@ def test_a_point_that_decides_the_bulk_modulus_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize(("b0_prime", "unusual"), [(1.8, True), (4.3, False), (7.8, True)])
+def test_a_strange_pressure_derivative_is_doubted(b0_prime: float, unusual: bool) -> None:
+    found = fit_eos(VOLUMES, FORMS["birch_murnaghan"](VOLUMES, E0, V0, B0, b0_prime))
+    said = [flag.message for flag in found.flags if flag.code == "unusual_b0_prime"]
+    assert bool(said) == unusual
+    assert all(f"{b0_prime:.2f} is outside 2 to 7, where nearly all" in one for one in said)
+
+
 def test_few_points_and_wide_ranges_are_said() -> None:
     wide = V0 * np.linspace(0.85, 1.15, 5)
     assert {"few_points", "wide_range"} <= _codes(fit_eos(wide, _curve("vinet", wide)).flags)

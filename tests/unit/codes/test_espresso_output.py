@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crystalmath.codes.espresso import reading
+from crystalmath.codes.espresso import arrays, reading
 from crystalmath.codes.espresso.adapter import EspressoAdapter
 from crystalmath.codes.espresso.fortran import parse_duration_s
 from crystalmath.codes.espresso.output import parse_output
 from crystalmath.codes.espresso.series import series_of
 from crystalmath.codes.espresso.verdict import judge_run
 from crystalmath.domain.states import REASONS
+from crystalmath.errors import OutputUnreadable
 from crystalmath.services.ports import EndReceipt, Verdict
 from crystalmath.units import BOHR_ANGSTROM, EV_PER_ANGSTROM3_GPA, RYDBERG_EV
 from support.espresso import CASES, FIXTURES, deck, job, output
@@ -65,6 +67,49 @@ def test_cut_off_within_any_of_the_last_lines() -> None:
     text = output("si.scf").rstrip()
     for end in range(len(text) - 200, len(text)):
         assert not judge(text[:end]).completed
+
+
+def large(text: str, n_atoms: int) -> str:
+    """The output again, as if it were of a crystal of so many atoms."""
+    place = "         1           Si  tau(   1) = (   0.0000000   0.0000000   0.0000000  )"
+    force = "     atom    1 type  1   force =    -0.00000000   -0.00000000   -0.00000000"
+    places = [
+        f"{n:10d}           Si  tau({n:4d}) = ({n / 1e4:12.7f}   0.0000000   0.0000000  )"
+        for n in range(3, n_atoms + 1)
+    ]
+    forces = [
+        f"     atom {n:4d} type  1   force =    {n / 1e6:11.8f}    0.00000000    0.00000000"
+        for n in range(3, n_atoms + 1)
+    ]
+    assert place in text
+    assert force in text
+    counted = f"number of atoms/cell      ={n_atoms:13d}"
+    text = re.sub(r"number of atoms/cell +=\s+2", counted, text)
+    after = {"tau(   2)": places, "atom    2 type": forces}
+    lines = []
+    for line in text.splitlines():
+        lines.append(line)
+        for part, more in after.items():
+            lines.extend(more if part in line else ())
+    return "\n".join(lines) + "\n"
+
+
+def test_arrays_of_a_large_system_are_read_from_its_output(tmp_path: Path) -> None:
+    job(tmp_path, deck("si.scf"), large(output("si.scf"), 1200))
+    results = _ADAPTER.judge(tmp_path, _GOOD).results
+    assert results["n_atoms"] == 1200
+    assert results["fmax_ev_per_a"] > 0
+    assert not {"structure", "forces_ev_per_a"} & set(results)
+    found = arrays.read(str(tmp_path), results["arrays_in"])
+    assert list(found) == ["structure", "forces_ev_per_a"]
+    assert found["structure"]["symbols"] == ["Si"] * 1200
+    lengths = [sum(c * c for c in force) ** 0.5 for force in found["forces_ev_per_a"]]
+    assert len(lengths) == 1200
+    assert max(lengths) == lengths[-1] == results["fmax_ev_per_a"]
+    assert found["structure"]["positions"][-1][0] == pytest.approx(0.12 * 10.2 * BOHR_ANGSTROM)
+    (tmp_path / results["arrays_in"]).unlink()
+    with pytest.raises(OutputUnreadable, match="structure and forces_ev_per_a"):
+        arrays.read(str(tmp_path), results["arrays_in"])
 
 
 def test_job_done_is_no_proof() -> None:

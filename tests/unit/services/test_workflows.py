@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,9 @@ from crystalmath.errors import (
     WorkerDied,
 )
 from crystalmath.services.ports_store import Move
+from crystalmath.services.workflows.computations import ARRAYS
 from crystalmath.services.workflows.step_jobs import DeskJobs, JobEnd
-from support.service_fakes import Bench
+from support.service_fakes import Bench, FakeCode
 from support.workflow_fakes import Killed, KillingStore, WorkflowBench, make_template
 
 TOTAL = '{"total":6}'
@@ -317,6 +319,31 @@ def test_what_a_large_system_leaves_in_a_file_is_handed_on(tmp_path: Path) -> No
         "forces_ev_per_a": [[0.0, 0.0, 0.0]],
         "structure": {"formula": "Cu", **structure},
     }
+    jobs.close()
+
+
+def test_what_pw_x_leaves_in_its_output_is_read_by_a_worker(tmp_path: Path) -> None:
+    code = FakeCode()
+    code.name = "espresso"
+    jobs = Bench(tmp_path, code=code)
+    asked: list[tuple[str, Mapping[str, Any]]] = []
+    arrays = {"structure": {"symbols": ["H"]}, "forces_ev_per_a": [[0.0, 0.0, 0.0]]}
+
+    def worker(function: str, arguments: Mapping[str, Any], _seconds: float) -> Any:
+        asked.append((function, arguments))
+        return arrays
+
+    desk = DeskJobs(jobs.store, None, {}, jobs.directories, None, lambda: 1.0, worker)  # type: ignore[arg-type]
+    job = jobs.submit(code="espresso")
+    documents = {"results_json": {"energy_ev": -1.0, "arrays_in": "stdout.log"}}
+    jobs.store.move(Move(job, ("CREATED",), "FINISHED", 1.0, why="t", documents=documents))
+    jobs.store.move(Move(job, ("FINISHED",), "COMPLETED", 1.0, why="t"))
+    output = desk.end(job).output
+    assert output is not None
+    assert output["forces_ev_per_a"] == [[0.0, 0.0, 0.0]]
+    assert "arrays_in" not in output
+    directory = str(jobs.directories.path(jobs.key(job)))
+    assert asked == [(ARRAYS["espresso"], {"directory": directory, "name": "stdout.log"})]
     jobs.close()
 
 

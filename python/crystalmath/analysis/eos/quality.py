@@ -18,7 +18,8 @@ DECISIVE: Final = 0.10
 """Relative change of the bulk modulus when one point is left out."""
 _NOISE: Final = 1e-4
 """Of the depth of the scan: residuals below it are the fit's own error."""
-_USUAL_B0_PRIME: Final = (2.0, 8.0)
+_USUAL_B0_PRIME: Final = (2.0, 7.0)
+"""What nearly all solids have."""
 
 BulkModulus = Callable[[Floats, Floats], float]
 
@@ -47,7 +48,10 @@ def doubts(
     if not low <= b0_prime <= high:
         flags.append(
             Flag(
-                "unusual_b0_prime", f"B₀′ = {b0_prime:.2f} is outside the usual {low:g} to {high:g}"
+                "unusual_b0_prime",
+                f"B₀′ = {b0_prime:.2f} is outside {low:g} to {high:g}, where nearly all solids "
+                "are: the energies are not smooth, the volumes reach too far or not far enough, "
+                "or what computed them describes compression badly",
             )
         )
     return flags

@@ -5,6 +5,7 @@ Lines are dots, points are marks, one kind for each curve. Run by a worker proce
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from typing import Final
@@ -19,6 +20,8 @@ SMALLEST: Final = (40, 8)
 _FEW: Final = 6
 """More curves than this are drawn without a legend: the modes of bands."""
 _MARKS: Final = "o*+x#@"
+_LINES: Final = ((1, 0, "⠒⠒⠒", "."), (4, 4, "⠒ ⠒", ":"), (1, 3, "⠂ ⠂", "'"), (8, 3, "⠒⠒ ", "~"))
+"""The lines of few curves: dots, dots left out, the sign in the legend; the sign in ASCII."""
 _BITS: Final = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 
 
@@ -72,7 +75,7 @@ def drawing(plot: Plot, columns: int = COLUMNS, rows: int = ROWS, *, ascii_only:
     for at in plot.breaks:
         canvas.upright(x_span.place(at, canvas.columns))
     for number, curve in enumerate(plot.curves):
-        canvas.curve(curve, x_span, y_span, _MARKS[number % len(_MARKS)])
+        canvas.curve(curve, x_span, y_span, _MARKS[number % len(_MARKS)], _line_of(plot, number))
     by_row = {high - 1 - y_span.place(at, high): label for at, label in y_marks}
     bar = "|" if ascii_only else "│"
     body = [
@@ -111,6 +114,14 @@ def _number(value: float, step: float) -> str:
     return f"{value:.{max(0, ceil(-log10(step) - 1e-9))}f}"
 
 
+def _line_of(plot: Plot, number: int) -> tuple[int, int, str, str]:
+    """How a curve is drawn if it is a line: by its place among the lines where they are named."""
+    if len(plot.curves) > _FEW:
+        return _LINES[0]
+    place = sum(curve.style != "points" for curve in plot.curves[:number])
+    return _LINES[place % len(_LINES)]
+
+
 def _legend(plot: Plot, columns: int, ascii_only: bool) -> list[str]:
     """Lines that say which mark is which curve; none for one curve, or for very many."""
     if not 1 < len(plot.curves) <= _FEW:
@@ -119,7 +130,8 @@ def _legend(plot: Plot, columns: int, ascii_only: bool) -> list[str]:
     for number, curve in enumerate(plot.curves):
         mark = _MARKS[number % len(_MARKS)]
         if curve.style != "points":
-            mark = "..." if ascii_only else "⠒⠒⠒"
+            _, _, sign, letter = _line_of(plot, number)
+            mark = 3 * letter if ascii_only else sign
         entry = _cut(f"{mark} {curve.label}", columns)
         if lines and len(lines[-1]) + 3 + len(entry) <= columns:
             lines[-1] += f"   {entry}"
@@ -157,36 +169,46 @@ class _Canvas:
         self.columns, self._rows, self._ascii = columns, rows, ascii_only
         self._fine = (1, 1) if ascii_only else (2, 4)
         self._dots = [[0] * columns for _ in range(rows)]
-        self._marks: dict[tuple[int, int], str] = {}
+        self._points: dict[tuple[int, int], str] = {}
+        self._letters: dict[tuple[int, int], str] = {}
         self._uprights: set[int] = set()
 
     def upright(self, column: int) -> None:
         """A line from top to bottom, behind everything."""
         self._uprights.add(column)
 
-    def curve(self, curve: Curve, x: _Span, y: _Span, mark: str) -> None:
+    def curve(
+        self, curve: Curve, x: _Span, y: _Span, mark: str, line: tuple[int, int, str, str]
+    ) -> None:
         """One curve."""
         wide, high = self.columns * self._fine[0], self._rows * self._fine[1]
         if curve.style == "points":
             for px, py in zip(curve.x, curve.y, strict=True):
                 row = self._rows - 1 - y.place(py, self._rows)
-                self._marks[row, x.place(px, self.columns)] = mark
+                self._points[row, x.place(px, self.columns)] = mark
             return
         places = [
             (x.place(px, wide), high - 1 - y.place(py, high))
             for px, py in zip(curve.x, curve.y, strict=True)
         ]
+        drawn, gap, _, letter = line
+        at = 0
         for one, other in zip(places, places[1:] or places, strict=False):
-            self._line(one, other)
+            for column, row in self._line(one, other):
+                if self._ascii:
+                    self._letters.setdefault((row, column), letter)
+                elif at % (drawn + gap) < drawn:
+                    self._dots[row // 4][column // 2] |= _BITS[column % 2][row % 4]
+                at += 1
+            at -= 1  # the next part begins with the dot that this one ends with
 
-    def _line(self, one: tuple[int, int], other: tuple[int, int]) -> None:
+    def _line(self, one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        """Columns and rows from one dot to another, both included."""
         steps = max(abs(other[0] - one[0]), abs(other[1] - one[1]), 1)
         for step in range(steps + 1):
             column = one[0] + round((other[0] - one[0]) * step / steps)
             row = one[1] + round((other[1] - one[1]) * step / steps)
-            fine_x, fine_y = self._fine
-            bit = 1 if self._ascii else _BITS[column % 2][row % 4]
-            self._dots[row // fine_y][column // fine_x] |= bit
+            yield column, row
 
     def lines(self) -> list[str]:
         """The rows, from the top."""
@@ -196,10 +218,11 @@ class _Canvas:
         ]
 
     def _cell(self, row: int, column: int) -> str:
-        if (row, column) in self._marks:
-            return self._marks[row, column]
+        for marks in (self._points, self._letters):
+            if (row, column) in marks:
+                return marks[row, column]
         if dots := self._dots[row][column]:
-            return "." if self._ascii else chr(0x2800 + dots)
+            return chr(0x2800 + dots)
         if column in self._uprights:
             return "|" if self._ascii else "│"
         return " "

@@ -20,6 +20,7 @@ from crystalmath.codes.espresso.reading import (
     load_crash,
     load_run,
 )
+from crystalmath.codes.espresso.results import MAX_ARRAY_ATOMS
 from crystalmath.codes.espresso.series import progress_of, series_of
 from crystalmath.codes.espresso.settings import settings_of
 from crystalmath.codes.espresso.several import TASKS_OF_SEVERAL, found_in, meant_by
@@ -140,6 +141,8 @@ def _judge(output: Path, end: EndReceipt | None) -> Reading:
     if deck is not None:
         settings = settings_of(deck[1])
         verdict = replace(verdict, results={**verdict.results, "settings": settings})
+    if (run.n_atoms or 0) > MAX_ARRAY_ATOMS:
+        verdict = replace(verdict, results={**verdict.results, "arrays_in": output.name})
     return Reading(
         verdict=verdict,
         task=verdict.results["task"],

@@ -22,11 +22,20 @@ from crystalmath.units import (
 )
 
 MAX_ARRAY_ATOMS: Final = 1000
-"""Arrays per atom of larger systems stay in the output."""
+"""Arrays per atom of larger systems stay in the output, and are read from there where needed."""
+ARRAYS: Final = ("structure", "forces_ev_per_a")
 
 
-def build_results(run: Run, task: str) -> dict[str, Any]:
-    """Return what the output holds; what it does not say is left out."""
+def build_results(
+    run: Run, task: str, *, most_atoms: int | None = MAX_ARRAY_ATOMS
+) -> dict[str, Any]:
+    """Return what the output holds; what it does not say is left out.
+
+    Parameters
+    ----------
+    most_atoms
+        Structure and forces of more are left out; None for all.
+    """
     scf = last_complete(run)
     document: dict[str, Any] = {
         "format": 1,
@@ -61,6 +70,9 @@ def build_results(run: Run, task: str) -> dict[str, Any]:
     if run.md_steps:
         document["md"] = _known({"steps": run.md_steps, "temperature_k": run.temperature_k})
     document |= _geometry(run, task, scf)
+    if most_atoms is not None and (run.n_atoms or 0) > most_atoms:
+        for name in ARRAYS:
+            document.pop(name, None)
     return _known(document)
 
 
@@ -110,8 +122,7 @@ def _forces(scf: Scf, n_atoms: int | None) -> dict[str, Any]:
             for force in scf.forces_ry_per_bohr
         ]
         document["fmax_ev_per_a"] = max(sqrt(sum(c * c for c in force)) for force in forces)
-        if n_atoms <= MAX_ARRAY_ATOMS:
-            document["forces_ev_per_a"] = forces
+        document["forces_ev_per_a"] = forces
     return document
 
 
@@ -167,6 +178,5 @@ def _geometry(run: Run, task: str, scf: Scf | None) -> dict[str, Any]:
     document["formula"] = structure.pop("formula")
     document["lattice"] = lattice_parameters((a, b, c))
     document["volume_angstrom3"] = volume_angstrom3((a, b, c))
-    if len(structure["symbols"]) <= MAX_ARRAY_ATOMS:
-        document["structure"] = structure
+    document["structure"] = structure
     return document

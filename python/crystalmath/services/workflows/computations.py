@@ -19,6 +19,8 @@ BANDS_REPORT: Final = "crystalmath.analysis.procedures.bands:report"
 
 LEVELS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.bands.levels:read"}
 """By code: what reads the levels that a band structure has left in its directory."""
+ARRAYS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.arrays:read"}
+"""By code: what reads structure and forces of a system that is too large for results."""
 
 PHONON_CHECK: Final = "crystalmath.analysis.procedures.phonon:checked"
 PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
@@ -44,7 +46,7 @@ COMPUTATIONS: Final = frozenset(
         *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
         *(ELASTIC_STRAIN, ELASTIC_FIT),
         *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),
-        *(BANDS_PATH, BANDS_REPORT, *LEVELS.values()),
+        *(BANDS_PATH, BANDS_REPORT, *LEVELS.values(), *ARRAYS.values()),
         *(MD_REPEAT, MD_REPORT),
         *(PLOT, EXPORT_JSON, EXPORT_CSV, EXPORT_STRUCTURE),
         *(EXPORT_PHONOPY, EXPORT_PHONONS, EXPORT_ELASTIC),

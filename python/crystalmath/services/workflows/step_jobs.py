@@ -22,7 +22,7 @@ from crystalmath.services.ports_store import NewJob, Store
 from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord
 from crystalmath.services.structure_in import decode_structure
 from crystalmath.services.submission import Desk, new_job
-from crystalmath.services.workflows.computations import LEVELS
+from crystalmath.services.workflows.computations import ARRAYS, LEVELS
 from crystalmath.services.workflows.plan import MAX_NAME
 
 _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
@@ -30,8 +30,8 @@ _PASSING: Final = frozenset({"elapsed_s", "warnings", "format", "status"})
 _IN_FRAMES: Final = frozenset({"md"})
 """Tasks whose result is what they wrote on the way: steps get it as ``series``."""
 MAX_ARRAYS_BYTES: Final = 256 * 1024**2
-READ_LEVELS_S: Final = 60.0
-"""Seconds for the levels of a band structure."""
+READ_S: Final = 60.0
+"""Seconds for the levels of a band structure, or the arrays of a large system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +129,11 @@ class DeskJobs:
         documents = self.store.documents(job_id)
         results = dict(documents.results)
         if "arrays_in" in results:
-            results |= self._arrays(row["uuid"], results.pop("arrays_in"))
+            results |= self._arrays(row, results.pop("arrays_in"))
             results = with_moments(row["code"], results, documents.provenance)
         if results.pop("levels_in", None):
             place = {"directory": str(self.directories.path(row["uuid"]))}
-            results["levels"] = self.run_worker(LEVELS[row["code"]], place, READ_LEVELS_S)
+            results["levels"] = self.run_worker(LEVELS[row["code"]], place, READ_S)
         output = {key: value for key, value in results.items() if key not in _PASSING}
         if row["task"] in _IN_FRAMES:
             output["series"] = self._series(row)
@@ -157,15 +157,20 @@ class DeskJobs:
             )
         return dict(found)
 
-    def _arrays(self, uuid: str, name: str) -> dict[str, Any]:
+    def _arrays(self, row: Mapping[str, Any], name: str) -> dict[str, Any]:
         """What the results of a large system leave in a file of the job.
 
         Raises
         ------
         OutputUnreadable
         """
+        directory = self.directories.path(row["uuid"])
+        if row["code"] in ARRAYS:
+            place = {"directory": str(directory), "name": name}
+            found: dict[str, Any] = self.run_worker(ARRAYS[row["code"]], place, READ_S)
+            return found
         try:
-            with (self.directories.path(uuid) / name).open(encoding="utf-8") as stream:
+            with (directory / name).open(encoding="utf-8") as stream:
                 document = json.loads(stream.read(MAX_ARRAYS_BYTES))
             return {key: document[key] for key in ("structure", "forces_ev_per_a")}
         except (OSError, ValueError, KeyError, TypeError) as error:

@@ -49,7 +49,7 @@ pub(super) fn head(codes: &[CodeInfo], info: Option<&CodeInfo>) -> Vec<Field> {
             "Job",
             "engine",
             engines,
-            "What computes energies and forces.",
+            "What computes energies and forces. Others are installed on the screen Engines.",
         ));
         let help = "The engine's model, by name or path, where it has several.";
         fields.push(Field::of("model", "Job", "model", Kind::Text, help));
@@ -122,7 +122,13 @@ pub(super) fn resources() -> Vec<Field> {
             Some("1"),
             "Threads of each process.",
         ),
-        resource("memory_mib", "memory", Kind::Text, None, "Like 4G or 500M."),
+        resource(
+            "memory_mib",
+            "memory",
+            Kind::Text,
+            None,
+            "Of each node: 4G or 500M; a number alone is in MiB.",
+        ),
         resource(
             "walltime_s",
             "time limit",

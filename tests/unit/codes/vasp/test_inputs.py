@@ -76,6 +76,17 @@ def test_every_set_gives_its_own(task: str, name: str, tag: str, value: str) -> 
     assert errors == []
 
 
+def test_the_mesh_of_a_density_of_states_is_twice_that_of_a_static_run() -> None:
+    _, static = made(task="static")
+    files, report = made(task="dos")
+    assert report["k_mesh"] == [2 * n for n in static["k_mesh"]]
+    assert files["KPOINTS"].splitlines()[2:4] == [
+        "Gamma",
+        " ".join(str(n) for n in report["k_mesh"]),
+    ]
+    assert report["k_points_from"].startswith("2 times the mesh of a static run")
+
+
 def test_what_differs_from_the_set_is_listed() -> None:
     files, report = made(
         incar={"ENCUT": 600, "LCHARG": False},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -154,6 +155,26 @@ def test_on_a_cluster_potentials_are_sent_along_or_searched_there(
     assert "Mg_pv: looked in" in str(verdict.message)
 
 
+@pytest.mark.parametrize("call", ["is_dir", "is_file", "iterdir"])
+def test_potentials_that_may_not_be_looked_at_are_named(
+    request_: JobRequest, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """Of permissions that root does not feel."""
+    right = getattr(Path, call)
+
+    def refused(self: Path, *args: Any, **more: Any) -> Any:
+        if "psp" in self.parts:
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+        return right(self, *args, **more)
+
+    monkeypatch.setattr(Path, call, refused)
+    request = with_inputs(request_, potcars={"Mg": "Mg_sv", "O": "O"})
+    with pytest.raises(ConfigError, match=r"cannot be looked for: .*psp.*: Permission") as caught:
+        _ADAPTER.prepare(request)
+    assert caught.value.field == "context.PMG_VASP_PSP_DIR"
+    assert "permissions" in str(caught.value.hint)
+
+
 def test_what_is_missing_is_named_with_where_it_was_looked_for(
     request_: JobRequest, tmp_path: Path
 ) -> None:
@@ -302,6 +323,11 @@ def test_a_structure_is_written_by_the_set_and_bands_need_their_density(
     assert "ENCUT = 640\n" in text_of(made, "INCAR")
     assert "\\Gamma" in text_of(made, "KPOINTS")
     assert any(file.path == "CHGCAR" and file.source for file in made.files)
+    (tmp_path / "KPOINTS").write_text("k\n0\nGamma\n4 4 4\n")
+    dos = with_inputs(replace(request, task="dos"), density_from=str(tmp_path), incar=None)
+    coarse = _ADAPTER.prepare(with_inputs(dos, kpoints=[6, 8, 8])).warnings
+    assert any("the mesh 6 8 8 is not twice" in one and "8 8 8" in one for one in coarse)
+    assert not any("not twice" in one for one in _ADAPTER.prepare(dos).warnings)
     (tmp_path / "INCAR").write_text("METAGGA = R2SCAN\n")
     with pytest.raises(InvalidParams, match="a meta-GGA"):
         _ADAPTER.prepare(bands)

@@ -7,7 +7,7 @@ hexagonal cells. Runs in worker processes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from crystalmath.structures.symmetry.crystal import find_symmetry
 
 if TYPE_CHECKING:
     from crystalmath.codes.vasp.generate.inputs import FromSet
+
+
+DENSER: Final = 2
+"""How much denser the mesh of a density of states is than that of a static run."""
 
 
 class Changes(Protocol):
@@ -82,6 +86,8 @@ def kpoints_of(
     notes: list[str] = []
     mesh, of_set = _mesh(asked, given, found, notes)
     why = "`kpoints`" if asked.kpoints else "`k_spacing_inv_angstrom`" if own else "the input set"
+    if task == "dos" and not own:
+        why = f"{DENSER} times the mesh of a static run by the input set"
     if own and found.incar.get("KSPACING") is not None:
         made.change("KSPACING", None, "a mesh is given")
     if of_set is not None and of_set != mesh:

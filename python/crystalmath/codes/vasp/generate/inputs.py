@@ -263,9 +263,12 @@ def _from_set(chosen: str, asked: VaspInputs, task: str, given: Structure) -> Fr
                 crystal, **{key: value for key, value in arguments.items() if value is not None}
             )
             incar, kpoints = dict(found.incar), found.kpoints
-            if task == "dos":  # the set lists the irreducible points of this mesh
-                kpoints = Kpoints.automatic_density_by_vol(
+            if task == "dos":  # the set lists irreducible points, of the mesh of a static run
+                static = Kpoints.automatic_density_by_vol(
                     crystal, found.reciprocal_density, force_gamma=True
+                )
+                kpoints = Kpoints.gamma_automatic(
+                    [grid.DENSER * int(n) for n in static.kpts[0]]  # type: ignore[arg-type]
                 )
             functional = str(found.potcar_functional)
         except (KeyError, ValueError) as error:

@@ -12,9 +12,10 @@ from typing import Final
 from crystalmath.codes.decks import MAX_DECK_BYTES
 from crystalmath.codes.outputs import read_head
 from crystalmath.codes.vasp.deck.incar import flag, number, parse_incar, words
+from crystalmath.codes.vasp.deck.kpoints import parse_kpoints
 from crystalmath.codes.vasp.deck.poscar import PoscarHead, parse_poscar_head
 from crystalmath.codes.vasp.run.potcar import RECORD, parse_record
-from crystalmath.errors import InvalidParams
+from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import InputFile
 
 CHGCAR: Final = "CHGCAR"
@@ -137,6 +138,31 @@ def _meant(tag: str, value: str | None) -> list[float | str]:
         number_of = number(word)
         found.append(number_of if number_of is not None else _LOGICAL.get(plain, plain))
     return [] if found == ["FALSE"] else found
+
+
+def coarse_mesh(directory: str, kpoints: str | None) -> str | None:
+    """Say that the mesh of a density of states is not twice as dense as that of the run before.
+
+    Parameters
+    ----------
+    kpoints
+        The KPOINTS of this job; None where VASP makes its mesh of KSPACING.
+    """
+    raw, size = read_head(Path(directory).resolve() / "KPOINTS", MAX_DECK_BYTES)
+    if size == 0 or kpoints is None:
+        return None
+    try:
+        before = parse_kpoints(raw.decode("utf-8", "replace"), _FIELD).mesh
+        now = parse_kpoints(kpoints, "inputs.kpoints").mesh
+    except InputRejected:
+        return None
+    if before is None or now is None or all(2 * a <= b for a, b in zip(before, now, strict=True)):
+        return None
+    mesh, least = (" ".join(str(n) for n in one) for one in (now, [2 * n for n in before]))
+    return (
+        f"the mesh {mesh} is not twice as dense as that of the static run: give `kpoints`, "
+        f"at least {least}"
+    )
 
 
 def check_functional(tags: Mapping[str, str | None]) -> None:

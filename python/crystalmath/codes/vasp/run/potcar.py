@@ -175,6 +175,22 @@ def find_pieces(labels: Sequence[str], functional: str, name: str, root: Path) -
         Naming the label that is missing and where it was looked for.
     """
     folders = folders_of(functional, "inputs.potcar_functional")
+    try:
+        return _found(labels, functional, folders, (name, root))
+    except OSError as error:
+        raise ConfigError(
+            f"the potentials of {functional} cannot be looked for: {error.filename or root}: "
+            f"{error.strerror or type(error).__name__}",
+            hint=f"check the permissions of the directory that {name} names, {root}",
+            field=f"context.{name}",
+        ) from error
+
+
+def _found(
+    labels: Sequence[str], functional: str, folders: Sequence[str], named: tuple[str, Path]
+) -> tuple[Piece, ...]:
+    """The potentials, by the variable and the directory that it names; raises ``OSError``, too."""
+    name, root = named
     places = [root / folder for folder in folders if (root / folder).is_dir()]
     if not places and any((root / label).is_dir() for label in labels):
         places = [root]  # the directory of one set itself

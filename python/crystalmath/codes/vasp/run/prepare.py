@@ -183,6 +183,9 @@ def _written(request: JobRequest, options: VaspOptions, writer: InputWriter) -> 
     ]
     notes += [*report["warnings"], *said]
     texts = {file["path"]: file["content"] for file in made["files"]}
+    if options.density_from is not None and task == "dos":
+        coarse = density.coarse_mesh(options.density_from, texts.get("KPOINTS"))
+        notes += [] if coarse is None else [coarse]
     texts["inputs.json"] = _document(report)
     texts[order.RECORD] = order.render_order(report["settings"].get("atoms", {}).get("value", ()))
     return Inputs(texts, files, notes, task=task)

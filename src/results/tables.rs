@@ -1,9 +1,10 @@
-//! Tables from a results document. Pure: what is a list of things becomes rows, what is a thing with
+//! Tables from the results document of a job; for cli and the screens. Pure: what is a list of things becomes rows, what is a thing with
 //! several values becomes names and values. Numbers keep the digits that the program has printed.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
-use crate::screens::units;
+use super::NOTHING;
+use crate::units;
 use crate::widgets::text;
 
 /// The widest column.
@@ -12,6 +13,8 @@ const WIDEST: usize = 40;
 const PRINTED: usize = 11;
 /// Decimals of what was derived.
 const DERIVED: usize = 8;
+/// Below this part of the largest component, a derived one is rounding noise.
+const NOISE: f64 = 1e-10;
 /// What tells of the program, not of the crystal.
 const ASIDE: [&str; 1] = ["engine"];
 
@@ -211,9 +214,11 @@ fn matrix(name: &str, rows: &[Value], letter: &str) -> Option<Found> {
     let numbers: Vec<String> = (1..=widest).map(|n| n.to_string()).collect();
     let mut heads = vec![""];
     heads.extend(numbers.iter().map(String::as_str));
+    let least = NOISE * largest(rows);
     let rows = rows.iter().enumerate().map(|(index, row)| {
         let mut cells = vec![format!("{letter}{}", index + 1)];
-        cells.extend(row.as_array().into_iter().flatten().map(cell));
+        let parts = row.as_array().into_iter().flatten();
+        cells.extend(parts.map(|part| component(part, least)));
         cells.resize(widest + 1, String::new());
         cells
     });
@@ -222,10 +227,12 @@ fn matrix(name: &str, rows: &[Value], letter: &str) -> Option<Found> {
 
 /// Vectors of the atoms, like forces.
 fn per_atom(name: &str, unit: &str, items: &[Value], symbols: &[String]) -> Found {
+    let least = NOISE * largest(items);
     let rows = items.iter().zip(symbols).enumerate();
     let rows = rows.map(|(index, (item, symbol))| {
         let mut cells = vec![(index + 1).to_string(), symbol.clone()];
-        cells.extend(vector(item).into_iter().flatten().map(cell));
+        let parts = vector(item).into_iter().flatten();
+        cells.extend(parts.map(|part| component(part, least)));
         cells
     });
     let heads = ["x", "y", "z"].map(|axis| with_unit(axis, unit));
@@ -275,14 +282,42 @@ fn cell(value: &Value) -> String {
     }
 }
 
-fn digits(number: &serde_json::Number) -> String {
+fn digits(number: &Number) -> String {
     let text = number.to_string();
-    let decimals = text.split_once('.').map_or(0, |(_, rest)| rest.len());
     match number.as_f64() {
-        Some(value) if decimals > PRINTED && text.contains('e') => format!("{value:.6e}"),
-        Some(value) if decimals > PRINTED => format!("{value:.DERIVED$}"),
+        Some(0.0) => text.trim_start_matches('-').to_owned(),
+        Some(value) if is_derived(&text) && value.abs() < NOTHING => "0".into(),
+        Some(value) if is_derived(&text) && text.contains('e') => format!("{value:.6e}"),
+        Some(value) if is_derived(&text) => format!("{value:.DERIVED$}"),
         _ => text,
     }
+}
+
+fn is_derived(text: &str) -> bool {
+    let decimals = text.split_once('.').map_or(0, |(_, rest)| rest.len());
+    decimals > PRINTED
+}
+
+/// A component of a tensor, or of the vectors of atoms: a derived one below `least` is zero.
+fn component(value: &Value, least: f64) -> String {
+    match value {
+        Value::Number(number)
+            if is_derived(&number.to_string())
+                && number.as_f64().is_some_and(|value| value.abs() < least) =>
+        {
+            "0".into()
+        }
+        value => cell(value),
+    }
+}
+
+/// The largest component, without its sign.
+fn largest(rows: &[Value]) -> f64 {
+    let parts = rows.iter().filter_map(Value::as_array).flatten();
+    parts
+        .filter_map(Value::as_f64)
+        .map(f64::abs)
+        .fold(0.0, f64::max)
 }
 
 fn made(name: &str, heads: &[&str], rows: Vec<Vec<String>>) -> Found {
@@ -305,110 +340,4 @@ fn made(name: &str, heads: &[&str], rows: Vec<Vec<String>>) -> Found {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn of(results: &Value) -> Vec<Found> {
-        tables(results.as_object().expect("an object"))
-    }
-
-    fn titles(table: &Found) -> Vec<&str> {
-        let columns = table.columns.iter();
-        columns.map(|head| head.title.as_str()).collect()
-    }
-
-    #[test]
-    fn modes_are_rows_with_their_units() {
-        let found = of(
-            &json!({"frequencies": {"modes": 6, "negative": 0, "groups": [
-            {"modes": [1, 3], "cm1": 0.0, "irrep": "Fu"},
-            {"modes": [4, 6], "cm1": 485.0276, "irrep": "Fu", "ir_km_per_mol": 1045.07,
-             "raman": {"total": 1.5}}]}}),
-        );
-        let modes = &found[0];
-        assert_eq!(modes.name, "frequencies");
-        let wanted = ["modes", "cm⁻¹", "irrep", "ir km/mol", "raman total"];
-        assert_eq!(titles(modes), wanted);
-        assert_eq!(modes.rows[0], ["1 3", "0.0", "Fu", "-", "-"]);
-        assert_eq!(modes.rows[1], ["4 6", "485.0276", "Fu", "1045.07", "1.5"]);
-        assert!(modes.columns[1].right && !modes.columns[2].right);
-        assert_eq!(found[1].rows, [["modes", "6"], ["negative", "0"]]);
-    }
-
-    #[test]
-    fn elastic_constants_are_a_matrix_in_their_unit() {
-        let row = |i: i32| (0..6).map(|j| f64::from(i * j)).collect();
-        let rows: Vec<Vec<f64>> = (0..6).map(row).collect();
-        let found = of(&json!({"elastic_tensor": rows, "elastic_unit": "GPa",
-                               "elastic_gpa": {"C11": 1024.92, "K_voigt": 470.57}}));
-        assert_eq!(found[0].name, "elastic tensor GPa");
-        assert_eq!(titles(&found[0]), ["", "1", "2", "3", "4", "5", "6"]);
-        assert_eq!(found[0].rows[1][..3], ["C2", "0.0", "1.0"]);
-        assert_eq!(found[1].rows[0], ["C11", "1024.92"]);
-    }
-
-    #[test]
-    fn spins_stand_beside_their_elements() {
-        let found = of(&json!({
-            "structure": {"symbols": ["Ni", "Ni", "O", "O"],
-                          "positions": [[0, 0, 0], [0, 0, 2.082], [1, 1, 1], [2, 2, 2]]},
-            "spin": {"summed": -0.0, "atomic": [3.06, -3.06, -0.067, 0.067]}}));
-        assert_eq!(found[0].name, "atoms");
-        let second = ["2", "Ni", "0.000000", "0.000000", "2.082000"];
-        assert_eq!(found[0].rows[1], second);
-        assert_eq!(found[1].name, "spin atomic");
-        assert_eq!(found[1].rows[3], ["4", "O", "0.067"]);
-    }
-
-    #[test]
-    fn forces_stand_beside_their_elements_with_their_unit() {
-        let found = of(&json!({
-            "structure": {"symbols": ["Mg", "O"], "positions": [[-1e-9, 0, 0], [1, 1, 1]]},
-            "forces_ev_per_a": [[0.01, 0.0, -0.5], [-0.01, 0.0, 0.5]],
-            "stress_ev_per_a3": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}));
-        let forces = found
-            .iter()
-            .find(|table| table.name == "forces")
-            .expect("forces");
-        assert_eq!(
-            titles(forces),
-            ["atom", "element", "x eV/Å", "y eV/Å", "z eV/Å"]
-        );
-        assert_eq!(forces.rows[1], ["2", "O", "-0.01", "0.0", "0.5"]);
-        let atoms = found
-            .iter()
-            .find(|table| table.name == "atoms")
-            .expect("atoms");
-        assert_eq!(atoms.rows[0][2], "0.000000");
-        assert!(found.iter().any(|table| table.name == "stress eV/Å³"));
-    }
-
-    #[test]
-    fn a_list_called_as_its_part_is_named_once() {
-        let list: Vec<f64> = (1..6).map(f64::from).collect();
-        let found = of(&json!({"frequencies": {"frequencies_cm1": list}}));
-        assert_eq!(found[0].name, "frequencies");
-    }
-
-    #[test]
-    fn printed_digits_stay_and_derived_ones_are_cut() {
-        let found = of(&json!({"scf": {"energy_hartree": -271.218_143_749_31,
-                                       "energy_ev": -7_380.208_112_345_678,
-                                       "converged": true}}));
-        let wanted = [
-            ["energy", "-271.21814374931 Ha"],
-            ["energy", "-7380.20811235 eV"],
-            ["converged", "yes"],
-        ];
-        assert_eq!(found[0].rows, wanted);
-    }
-
-    #[test]
-    fn what_is_no_table_is_none() {
-        let plain = json!({"energy_ev": -1.0, "warnings": [], "pbc": [true, true, false],
-                           "one": {"value": 1}, "engine": {"name": "x", "version": "1"}});
-        assert!(of(&plain).is_empty());
-    }
-}
+mod tests;
