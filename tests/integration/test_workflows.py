@@ -250,3 +250,34 @@ def test_a_relaxed_structure_keeps_the_moments_of_its_atoms(started: Daemon) -> 
     known = started.call("jobs.get", {"id": job["id"]})
     assert known["results"]["structure"]["sites"] == {"moments": [1.5, -0.5]}
     assert known["provenance"]["moments"]["moments_mub"] == [1.5, -0.5]
+
+
+HEAVY = """data_d
+_cell_length_a 4
+_cell_length_b 4
+_cell_length_c 4
+_cell_angle_alpha 90
+_cell_angle_beta 90
+_cell_angle_gamma 90
+_symmetry_space_group_name_H-M 'P 1'
+loop_
+_atom_site_label
+_atom_site_type_symbol
+_atom_site_fract_x
+_atom_site_fract_y
+_atom_site_fract_z
+D1 D 0 0 0
+Cu1 Cu 0.5 0.5 0.5
+"""
+
+
+def test_isotopes_with_the_masses_of_their_elements_are_told(started: Daemon) -> None:
+    structure = {"text": HEAVY, "format": "cif"}
+    inputs = {"allow_toy_elements": True}
+    job = {"code": "forces", "task": "md", "engine": "emt", "structure": structure}
+    checked = started.call("jobs.submit", {**job, "name": "d", "inputs": inputs, "dry_run": True})
+    assert any("isotopes" in warning for warning in checked["dry_run"]["warnings"])
+    options = {"steps": 40, "write_every": 1}
+    i = create(started, "md", structure=structure, options=options, inputs=inputs)
+    assert any("isotopes" in warning for warning in get(started, i)["warnings"])
+    started.call("workflows.cancel", {"id": i})

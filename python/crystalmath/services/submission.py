@@ -19,6 +19,7 @@ from typing import Any
 from crystalmath.contract.jobs import DryRun, DryRunFile, SubmitParams
 from crystalmath.contract.resources import Resources
 from crystalmath.contract.rpc import Params
+from crystalmath.domain.isotopes import natural_masses
 from crystalmath.domain.task_list import parse_array
 from crystalmath.errors import InvalidParams, NotImplementedYet
 from crystalmath.services import cluster_desk
@@ -119,7 +120,7 @@ class Desk:
                 executable=None if target is None else target.record.codes.get(params.code),
             )
         )
-        said = (*notes, *prepared.warnings, *(() if structure is None else structure.warnings))
+        said = (*notes, *prepared.warnings, *_of_structure(params.code, structure))
         prepared = replace(prepared, warnings=tuple(dict.fromkeys(said)))
         script = None
         if target is not None and self.cluster_desk is not None:
@@ -302,6 +303,8 @@ def _check_runner(params: SubmitParams) -> None:
         )
 
 
+_TAKES_ISOTOPES = frozenset({"crystal"})
+"""Codes that say themselves what becomes of isotopes."""
 _FOR_SCHEDULERS = (
     "array",
     "ntasks_per_node",
@@ -348,6 +351,14 @@ def _input_files(params: SubmitParams) -> tuple[InputFile, ...]:
     if nested is not None:
         raise InvalidParams(f"{nested} is both a file and a directory", field="files")
     return tuple(InputFile(f.path, f.content, f.source, f.executable) for f in params.files)
+
+
+def _of_structure(code: str, structure: StructureData | None) -> tuple[str, ...]:
+    """What is doubtful of a structure itself, and of what no code takes from it."""
+    if structure is None:
+        return ()
+    lost = () if code in _TAKES_ISOTOPES else natural_masses(structure.sites)
+    return (*structure.warnings, *lost)
 
 
 def check_source(source: str, field: str) -> None:

@@ -38,6 +38,7 @@ from crystalmath.contract.workflows import (
     WorkflowsMeta,
     WorkflowSummary,
 )
+from crystalmath.domain.isotopes import natural_masses
 from crystalmath.domain.workflow_states import STOPPED
 from crystalmath.errors import (
     AnalysisRefused,
@@ -63,6 +64,8 @@ from crystalmath.services.workflows.plan import Plan, Procedure, Standardised, T
 from crystalmath.services.workflows.results import Results
 
 CREATE_ERRORS = (InputRejected, ConfigError, NotImplementedYet, Conflict, DatabaseError)
+_MOVING = frozenset({"phonon", "md"})
+"""Kinds whose results depend on masses."""
 CHECK_S = 60.0
 """Seconds for a first look at what is asked for."""
 CHANGE_ERRORS = (NotFound, IllegalTransition, DatabaseError)
@@ -293,6 +296,8 @@ class WorkflowsService:
         structure = self._parts.desk.structures.read(wanted)
         kinds_here.check_structure(procedure, structure)
         structure, told = settled_moments(kind, code, engine, params.inputs, structure)
+        if kind in _MOVING:
+            told = (*told, *natural_masses(structure.sites))
         bare = bare_structure(asdict(structure))
         options = kinds_here.settled(params, code, options, structure)
         doubts = self._looked_at(kind, bare, options)

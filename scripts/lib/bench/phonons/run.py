@@ -25,6 +25,8 @@ MODEL: Final = "7net-0"
 REPEATS: Final = 2
 ROUNDS: Final = 3
 PATIENCE_S: Final = 900.0
+POLL_S: Final = 0.1
+"""A tight loop of requests would take a core from the daemon."""
 SILICON: Final = Path(__file__).resolve().parents[4] / "examples" / "silicon.cif"
 ALONE: Final = "phonons of 64 atoms, SevenNet: phonopy in one process"
 COLD: Final = "the same as a workflow, the first one of a daemon"
@@ -97,7 +99,7 @@ def _workflow(wire: Wire, kind: str, structure: dict[str, Any], **options: Any) 
 
     def has_ended() -> bool:
         found.update(wire.call("workflows.get", {"id": i})["data"])
-        time.sleep(0.02)
+        time.sleep(POLL_S)
         return bool(found["state"] != "RUNNING")
 
     wait_until(f"workflow {i} ends", has_ended, PATIENCE_S)
