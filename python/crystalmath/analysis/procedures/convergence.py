@@ -179,7 +179,7 @@ def chosen(
         quantity,
         asked["tolerance"],
         asked["parameter"],
-        asked["unit"],
+        asked.get("unit", ""),  # a workflow that an older version began has none
         tuple(series["notes"]),
     )
     return convergence_document(found, provenance_of(("numpy", "spglib"), **known)).document()

@@ -75,7 +75,7 @@ class Phonon:
         """A job for each displacement, and what follows from all of them."""
         if step != "displacements":
             return ()
-        inputs = of_supercell(plan, output["plan"]["sizes"], output["k_mesh"])
+        inputs = of_supercell(plan, output["plan"]["sizes"], output.get("k_mesh"))
         names = [f"displacement-{i}" for i in range(1, len(output["structures"]) + 1)]
         jobs = [
             NewStep(
