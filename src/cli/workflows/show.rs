@@ -27,7 +27,7 @@ pub(super) fn run(session: &Session, id: i64) -> Outcome {
 fn whole(workflow: &Workflow, drawn: Option<&str>, colour: bool) -> String {
     let mut lines = vec![outcome(workflow, drawn, colour), String::new()];
     let columns = [
-        Column::left("STEP", 14),
+        Column::left("STEP", 24),
         Column::left("STATE", 10),
         Column::right("TRY", 4),
         Column::right("JOB", 8),

@@ -48,6 +48,20 @@ def test_a_narrow_supercell_is_doubtful() -> None:
     assert look(rocksalt()) == []
 
 
+@pytest.mark.parametrize("of", [{"supercell": [100] * 3}, {"edge_angstrom": 500.0}])
+def test_a_supercell_of_too_many_atoms_is_refused_before_anything_runs(of: dict[str, Any]) -> None:
+    with pytest.raises(InputRejected, match="at most 10000") as raised:
+        look(rocksalt(), **of)
+    assert raised.value.field == next(iter(of))
+
+
+def test_a_layer_in_a_box_is_doubtful() -> None:
+    thin = rocksalt()
+    cell = np.array(thin.cell) * [[1], [1], [4]]
+    [said, *_] = look(Structure(cell, (True,) * 3, thin.symbols, thin.positions))
+    assert "Å along c: if that is vacuum" in said
+
+
 @pytest.mark.parametrize(
     ("born", "said"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,8 @@ from crystalmath.structures.symmetry.crystal import SYMPREC_A
 
 EDGE_ANGSTROM: Final = 12.0
 """Least distance of an atom from its image; 15 Å for density functional theory."""
+MAX_ATOMS: Final = 10_000
+"""Of a supercell: displacements, forces and force constants of more take minutes and gigabytes."""
 
 
 def supercell_sizes(
@@ -75,6 +78,24 @@ def check_supercell(
         hint=f"use {' × '.join(map(str, better))}",
         field="supercell",
     )
+
+
+def check_size(structure: Structure, sizes: Sequence[int], field: str) -> None:
+    """Refuse a supercell with more atoms than force constants can be made of here.
+
+    Raises
+    ------
+    InputRejected
+        On ``field``.
+    """
+    atoms = len(structure.symbols) * prod(sizes)
+    if atoms > MAX_ATOMS:
+        raise InputRejected(
+            f"the {' × '.join(map(str, sizes))} supercell has {atoms} atoms, and at most "
+            f"{MAX_ATOMS} can be used",
+            hint="make it smaller; an edge of 12 to 20 Å is enough for most crystals",
+            field=field,
+        )
 
 
 def image_distance(cell: Floats, sizes: Sequence[int]) -> float:

@@ -23,11 +23,13 @@ from crystalmath.analysis.phonons.phonopy_object import phonopy_of
 from crystalmath.analysis.phonons.spectrum import phonon_bands, phonon_dos, thermodynamics
 from crystalmath.analysis.phonons.supercell import (
     EDGE_ANGSTROM,
+    check_size,
     check_supercell,
     image_distance,
     supercell_sizes,
 )
 from crystalmath.analysis.point_group import periodic
+from crystalmath.analysis.procedures.bulk import empty_space
 from crystalmath.analysis.procedures.relaxed import (
     basis_doubt,
     changed_basis,
@@ -75,7 +77,9 @@ def checked(structure: Mapping[str, Any], options: Mapping[str, Any]) -> dict[st
     if options["born"] is not None:
         plan = plan_displacements(crystal, (1, 1, 1))
         symmetrised(phonopy_of(plan), polar_of(plan, options["born"]))
-    return {"warnings": [flag.message for flag in _small(crystal, sizes, options["edge_angstrom"])]}
+    check_size(crystal, sizes, "edge_angstrom" if given is None else "supercell")
+    small = _small(crystal, sizes, options["edge_angstrom"])
+    return {"warnings": [*empty_space(crystal), *(flag.message for flag in small)]}
 
 
 def displaced(
@@ -110,6 +114,7 @@ def displaced(
     forces, stress = forces_and_stress(relaxed)
     check_relaxed(forces, stress if was_relaxed and not changed_basis(relaxed) else None, "phonon")
     sizes = supercell or supercell_sizes(structure, edge_angstrom)
+    check_size(structure, sizes, "supercell")
     plan = plan_displacements(structure, sizes, distance_angstrom)
     document = plan.document()
     document["structure"] = bare_structure(document["structure"])

@@ -56,9 +56,9 @@ class ConvergenceOptions(Params):
         for value in self.values:
             if not isinstance(value, wanted):
                 needs = "texts" if wanted is str else "numbers"
-                raise ValueError(f"the values of {self.parameter} are {needs}")
+                raise ValueError(f"`options.values` of {self.parameter} are {needs}")
         if len(set(self.values)) < len(self.values):
-            raise ValueError("a value is there twice")
+            raise ValueError("one of `options.values` is there twice")
         if self.parameter in COUNTS and any(float(value) % 1 for value in self.values):
-            raise ValueError(f"the values of {self.parameter} are whole numbers")
+            raise ValueError(f"`options.values` of {self.parameter} are whole numbers")
         return self

@@ -22,6 +22,7 @@ LEVELS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.band
 ARRAYS: Final[Mapping[str, str]] = {"espresso": "crystalmath.codes.espresso.arrays:read"}
 """By code: what reads structure and forces of a system that is too large for results."""
 
+BULK_CHECK: Final = "crystalmath.analysis.procedures.bulk:checked"
 PHONON_CHECK: Final = "crystalmath.analysis.procedures.phonon:checked"
 PHONON_DISPLACE: Final = "crystalmath.analysis.procedures.phonon:displaced"
 PHONON_RESULT: Final = "crystalmath.analysis.procedures.phonon:result"
@@ -38,12 +39,15 @@ EXPORT_PHONOPY: Final = "crystalmath.analysis.export.exported:as_phonopy"
 EXPORT_PHONONS: Final = "crystalmath.analysis.export.exported:as_phonons"
 EXPORT_ELASTIC: Final = "crystalmath.analysis.export.exported:as_elastic"
 
-CHECKS: Final[Mapping[str, str]] = {"phonon": PHONON_CHECK}
+CHECKS: Final[Mapping[str, str]] = {
+    "phonon": PHONON_CHECK,
+    **dict.fromkeys(("eos", "elastic", "bands"), BULK_CHECK),
+}
 """By kind: what looks at structure and options before a workflow is accepted."""
 COMPUTATIONS: Final = frozenset(
     {
         *(OWN_BASIS, RELAX_REPORT, EOS_STRAIN, EOS_FIT),
-        *(PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
+        *(BULK_CHECK, PHONON_CHECK, PHONON_DISPLACE, PHONON_RESULT),
         *(ELASTIC_STRAIN, ELASTIC_FIT),
         *(CONVERGENCE_SERIES, CONVERGENCE_CHOICE),
         *(BANDS_PATH, BANDS_REPORT, *LEVELS.values(), *ARRAYS.values()),
