@@ -126,6 +126,15 @@ def test_what_options_say_outweighs_the_structure_of_a_workflow() -> None:
     with pytest.raises(InvalidParams, match="different moments") as refused:
         settled_moments("elastic", "espresso", None, {}, UNEVEN)
     assert refused.value.field == "structure"
+    assert "`inputs.moments_mu_b.Fe: 2.2`" in str(refused.value.hint)
+    with pytest.raises(InvalidParams, match="different moments") as refused:
+        settled_moments("elastic", "vasp", None, {"incar": {"ISPIN": 2}}, UNEVEN)
+    assert "moments_mu_b" not in str(refused.value.hint)
+    assert "all Fe one moment: `inputs.incar.MAGMOM`" in str(refused.value.hint)
+    for incar in ({"ISPIN": 1}, {"ISPIN": "1"}, {"MAGMOM": [2.0, 2.0]}):
+        bare, said = settled_moments("elastic", "vasp", None, {"incar": incar}, UNEVEN)
+        assert bare.moments is None
+        assert f"`inputs.incar.{next(iter(incar))}` is given" in said[0]
     assert settled_moments("elastic", "espresso", None, {}, UP) == (UP, ())
     plain = iron_data(0.0, 0.0)
     assert settled_moments("elastic", "forces", "emt", {}, plain) == (plain, ())

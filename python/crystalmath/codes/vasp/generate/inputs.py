@@ -26,7 +26,7 @@ from crystalmath.codes.vasp.options import (
     VaspInputs,
 )
 from crystalmath.codes.vasp.run.potcar import render_spec
-from crystalmath.domain.moments import outweighed_by
+from crystalmath.domain.moments import outweighed_by, tag_of_moments
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import InputFile
 from crystalmath.structures.formula import cell_formula
@@ -324,8 +324,7 @@ def _outweighed(asked: VaspInputs, given: Structure) -> list[str]:
     """What is said where INCAR was asked to say otherwise than the structure."""
     if given.moments is None:
         return []
-    without = str(asked.incar.get("ISPIN", "")).strip() == "1"
-    tag = "MAGMOM" if "MAGMOM" in asked.incar else "ISPIN" if without else None
+    tag = tag_of_moments(asked.incar)
     return [] if tag is None else [outweighed_by(f"`incar.{tag}`")]
 
 
