@@ -18,6 +18,7 @@ from crystalmath.codes.vasp.deck.incar import incar_value, render_incar
 from crystalmath.codes.vasp.deck.poscar import blocks, render_poscar
 from crystalmath.codes.vasp.generate import grid
 from crystalmath.codes.vasp.lint.incar import Beside, lint_incar
+from crystalmath.codes.vasp.lint.numbers import refuse_wrong_numbers
 from crystalmath.codes.vasp.options import (
     GENERATED,
     NEEDS_DENSITY,
@@ -111,6 +112,7 @@ def generate_inputs(
         ``structure``, ``task``, or a field below ``options``.
     """
     asked, task = parse_options(VaspInputs, options, at="options"), task or GENERATED[0]
+    refuse_wrong_numbers(asked.incar, "options")
     chosen = _chosen_set(asked, task)
     given = _sorted(_crystal(structure_of(structure)))
     found = _from_set(chosen, asked, task, given)
