@@ -85,6 +85,14 @@ fn job_argument(field: &str) -> Option<String> {
             _ => {}
         }
     }
+    let is_part = |name: &&str| {
+        ["incar.", "moments_mu_b."]
+            .into_iter()
+            .any(|part| name.starts_with(part))
+    };
+    if let Some(option) = field.strip_prefix("inputs.").filter(is_part) {
+        return Some(format!("--option {option}"));
+    }
     let field = field.strip_prefix("changes.").unwrap_or(field);
     if let Some(element) = field.strip_prefix("inputs.pseudos.") {
         return Some(format!("--option pseudos.{element}"));
@@ -325,6 +333,9 @@ mod tests {
             ("tags.0", Some("--tag")),
             ("context.ESPRESSO_PSEUDO", Some("ESPRESSO_PSEUDO")),
             ("inputs.pseudos.Si", Some("--option pseudos.Si")),
+            ("inputs.incar.ENCUT", Some("--option incar.ENCUT")),
+            ("inputs.incar", Some("--param incar")),
+            ("changes.inputs.incar.ENCUT", Some("--param incar")),
             ("inputs.ecutwfc_ry", Some("--param ecutwfc_ry")),
             ("client_token", None),
             ("", None),

@@ -6,7 +6,7 @@ Pure. A structure holds what its file gives; a calculation starts from what is r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 _DECIMALS: Final = 2
 """Of a moment to start from, in μB. What is smaller is the noise of a calculation without spin."""
@@ -43,6 +43,13 @@ def moments_of_elements(
 def unused_by(what: str) -> str:
     """What is said where a structure has moments and nothing takes them."""
     return f"{what} does not use magnetic moments: those of the structure change nothing"
+
+
+def tag_of_moments(incar: Mapping[str, Any]) -> str | None:
+    """The tag of an INCAR that says otherwise than a structure; None where none does."""
+    if "MAGMOM" in incar:
+        return "MAGMOM"
+    return "ISPIN" if str(incar.get("ISPIN", "")).strip() in ("1", "1.0") else None
 
 
 def outweighed_by(option: str) -> str:

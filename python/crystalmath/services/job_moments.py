@@ -16,7 +16,7 @@ _KEY: Final = "moments"
 _NO_SPIN_MU_B: Final = 0.05
 """Less than this in the whole cell is no moment."""
 _BY_ELEMENT: Final = frozenset({"vasp"})
-"""Codes that put the atoms of an element together, otherwise in the order that they had."""
+"""Codes whose own files have the atoms of an element together, otherwise in the order asked for."""
 _OWN_ORDER: Final = frozenset({"crystal"})
 """Codes that list the atoms of a cell of their own."""
 
@@ -61,6 +61,22 @@ def with_moments(
     return {**results, "structure": final}
 
 
+def lost_moments(
+    code: str, results: Mapping[str, Any], provenance: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """What a workflow says of a job whose final structure lacks the moments that it began with."""
+    final = results.get("structure")
+    if provenance.get(_KEY) is None or not isinstance(final, dict):
+        return ()
+    if (final.get("sites") or {}).get("moments") is not None:
+        return ()
+    said = (
+        "the magnetic moments of the structure are not known atom by atom after a job of "
+        f"{code}: a step that goes on from it starts without them"
+    )
+    return (said,)
+
+
 def _moved(
     code: str, symbols: Sequence[str], moments: Sequence[float], wanted: Sequence[str]
 ) -> list[float] | None:
@@ -68,10 +84,12 @@ def _moved(
     of_elements = moments_of_elements(symbols, moments)
     if of_elements is not None and set(wanted) <= of_elements.keys():
         return [of_elements[symbol] for symbol in wanted]
-    order = list(range(len(symbols)))
-    if code in _BY_ELEMENT:
-        first = list(dict.fromkeys(symbols))
-        order.sort(key=lambda i: first.index(symbols[i]))
-    if code in _OWN_ORDER or [symbols[i] for i in order] != list(wanted):
+    if code in _OWN_ORDER:
+        return None
+    if list(symbols) == list(wanted):
+        return list(moments)
+    first = list(dict.fromkeys(symbols))
+    order = sorted(range(len(symbols)), key=lambda i: first.index(symbols[i]))
+    if code not in _BY_ELEMENT or [symbols[i] for i in order] != list(wanted):
         return None
     return [moments[i] for i in order]

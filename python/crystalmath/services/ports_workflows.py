@@ -183,6 +183,8 @@ class Ending:
         Canonical text of what it gives; None when it did not complete.
     steps
         Steps that it adds.
+    warnings
+        What the workflow says from now on, beside what it said.
     """
 
     state: StepState
@@ -193,6 +195,7 @@ class Ending:
     reason: str | None = None
     message: str | None = None
     hint: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,6 +206,8 @@ class SqliteWorkflowStore:
             if ending.steps:
                 rows = [values_of(new, step.workflow_id) for new in ending.steps]
                 connection.execute(insert(workflow_steps), rows)
+            if ending.warnings:
+                _warn(connection, step.workflow_id, ending.warnings)
             changed.append(step.workflow_id)
             return True
 
@@ -327,6 +329,15 @@ def _keep(connection: Connection, text: str, at: float) -> str:
     content_hash = hash_of(text)
     driver_of(connection).execute(_KEEP, (content_hash, text, at))
     return content_hash
+
+
+def _warn(connection: Connection, workflow_id: int, warnings: Sequence[str]) -> None:
+    """Add what a workflow has not said yet."""
+    said = reads.workflow(connection, workflow_id).warnings
+    text = encode(list(dict.fromkeys((*said, *warnings))))
+    connection.execute(
+        update(workflows).where(workflows.c.id == workflow_id).values(warnings_json=text)
+    )
 
 
 def _set(connection: Connection, step: StepRecord, **values: Any) -> None:

@@ -18,7 +18,7 @@ from crystalmath.analysis.procedures.md import repeated
 from crystalmath.analysis.procedures.phonon import displaced
 from crystalmath.contract.jobs import ContinueParams, JobIdParams, StructureIn
 from crystalmath.errors import InvalidParams
-from crystalmath.services.job_moments import with_moments
+from crystalmath.services.job_moments import lost_moments, with_moments
 from crystalmath.services.ports import Continuation, StructureData, Verdict
 from crystalmath.services.structure_in import StructureInputs
 from crystalmath.services.workflows.content import bare_structure
@@ -99,10 +99,16 @@ def test_the_order_of_the_atoms_is_that_of_the_code() -> None:
     by_element = {"structure": final("Ni", "Ni", "O", "O")}
     found = with_moments("vasp", by_element, given)["structure"]
     assert found["sites"] == {"moments": [2.0, -2.0, 0.0, 0.0]}
+    as_asked = {"structure": final("Ni", "O", "Ni", "O")}
+    found = with_moments("vasp", as_asked, given)
+    assert found["structure"]["sites"] == {"moments": [2.0, 0.0, -2.0, 0.0]}
+    assert lost_moments("vasp", found, given) == ()
     for code, symbols in (("espresso", "Ni Ni O O"), ("crystal", "Ni O Ni O"), ("vasp", "Ni O")):
         lost = with_moments(code, {"structure": final(*symbols.split())}, given)["structure"]
         assert "sites" not in lost
         assert "another order" in lost["warnings"][0]
+        assert "starts without them" in lost_moments(code, {"structure": lost}, given)[0]
+        assert lost_moments(code, {"structure": lost}, {}) == lost_moments(code, {}, given) == ()
     even = {"moments": {"symbols": ["Ni", "O", "Ni", "O"], "moments_mub": [2.0, 0.0, 2.0, 0.0]}}
     found = with_moments("crystal", {"structure": final("O", "Ni")}, even)["structure"]
     assert found["sites"] == {"moments": [0.0, 2.0]}
@@ -120,6 +126,15 @@ def test_what_options_say_outweighs_the_structure_of_a_workflow() -> None:
     with pytest.raises(InvalidParams, match="different moments") as refused:
         settled_moments("elastic", "espresso", None, {}, UNEVEN)
     assert refused.value.field == "structure"
+    assert "`inputs.moments_mu_b.Fe: 2.2`" in str(refused.value.hint)
+    with pytest.raises(InvalidParams, match="different moments") as refused:
+        settled_moments("elastic", "vasp", None, {"incar": {"ISPIN": 2}}, UNEVEN)
+    assert "moments_mu_b" not in str(refused.value.hint)
+    assert "all Fe one moment: `inputs.incar.MAGMOM`" in str(refused.value.hint)
+    for incar in ({"ISPIN": 1}, {"ISPIN": "1"}, {"MAGMOM": [2.0, 2.0]}):
+        bare, said = settled_moments("elastic", "vasp", None, {"incar": incar}, UNEVEN)
+        assert bare.moments is None
+        assert f"`inputs.incar.{next(iter(incar))}` is given" in said[0]
     assert settled_moments("elastic", "espresso", None, {}, UP) == (UP, ())
     plain = iron_data(0.0, 0.0)
     assert settled_moments("elastic", "forces", "emt", {}, plain) == (plain, ())

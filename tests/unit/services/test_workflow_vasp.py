@@ -21,6 +21,7 @@ from crystalmath.services.workflows.calculations import (
     of_supercell,
     same_mesh,
     single_point,
+    told,
     unit_of,
     varied,
 )
@@ -63,6 +64,14 @@ def test_all_jobs_of_a_workflow_have_one_accuracy() -> None:
     assert incar(single_point(plan("relax")))["EDIFF"] == 1e-6
     assert incar(single_point(plan("phonon")))["EDIFF"] == 1e-8
     assert incar(single_point(plan(inputs={"incar": {"EDIFF": 1e-7}})))["EDIFF"] == 1e-7
+
+
+def test_tags_of_the_workflow_are_not_said_to_be_those_of_the_user() -> None:
+    asked = plan(inputs={"incar": {"ENCUT": 600}})
+    said = [f"{tag}: 1, by `incar`; MPRelaxSet has 2" for tag in ("ENCUT", "ALGO")]
+    assert told(asked, [*said, "more"]) == (
+        said[0], "ALGO: 1, by the workflow; MPRelaxSet has 2", "more",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

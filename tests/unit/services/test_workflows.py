@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -78,6 +80,15 @@ def test_a_result_is_stored_once_and_equal_work_is_done_once(bench: WorkflowBenc
     with bench.jobs_store.reading() as connection:
         rows = connection.exec_driver_sql("SELECT count(*) FROM artefacts").scalar_one()
     assert rows == 5  # the start, the number, the parts, what a part gave, the total
+
+
+def test_what_jobs_lose_is_said_by_their_workflow_once(bench: WorkflowBench) -> None:
+    of_job = bench.jobs.end
+    bench.jobs.end = lambda job: replace(of_job(job), warnings=("lost",))  # type: ignore[method-assign]
+    i = bench.create()
+    assert bench.store.workflow(i).warnings == ()
+    assert bench.play(i) == "COMPLETED"
+    assert bench.store.workflow(i).warnings == ("lost",)
 
 
 def test_siblings_of_a_failed_step_go_on_and_the_workflow_waits(bench: WorkflowBench) -> None:
@@ -304,7 +315,11 @@ def test_what_a_large_system_leaves_in_a_file_is_handed_on(tmp_path: Path) -> No
     desk = DeskJobs(jobs.store, None, {}, jobs.directories, None, lambda: 1.0, None)  # type: ignore[arg-type]
     job = jobs.submit()
     structure = {"lattice": None, "pbc": [False] * 3, "symbols": ["H"], "positions": [[0, 0, 0]]}
-    documents = {"results_json": {"energy_ev": -1.0, "elapsed_s": 3.0, "arrays_in": "result.json"}}
+    given = {"moments": {"symbols": ["H", "H"], "moments_mub": [1.0, -1.0]}}
+    documents = {
+        "results_json": {"energy_ev": -1.0, "elapsed_s": 3.0, "arrays_in": "result.json"},
+        "provenance_json": given,
+    }
     jobs.store.move(Move(job, ("CREATED",), "FINISHED", 1.0, why="t", documents=documents))
     jobs.store.move(Move(job, ("FINISHED",), "COMPLETED", 1.0, why="t"))
     directory = jobs.directories.path(jobs.key(job))
@@ -317,8 +332,9 @@ def test_what_a_large_system_leaves_in_a_file_is_handed_on(tmp_path: Path) -> No
     assert end.output == {
         "energy_ev": -1.0,
         "forces_ev_per_a": [[0.0, 0.0, 0.0]],
-        "structure": {"formula": "Cu", **structure},
+        "structure": {"formula": "Cu", **structure, "warnings": ANY},
     }
+    assert "starts without them" in end.warnings[0]
     jobs.close()
 
 

@@ -212,6 +212,11 @@ def moments_refused(plan: Plan, why: str) -> InvalidParams:
     )
 
 
+def told(plan: Plan, warnings: Sequence[str]) -> tuple[str, ...]:
+    """Warnings of a job in the words of its workflow, which has chosen some of its inputs."""
+    return vasp.told(plan, warnings) if plan.code == VASP else tuple(warnings)
+
+
 def single_point(plan: Plan, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A job that gives energy, forces and, of a crystal, stress.
 

@@ -191,7 +191,8 @@ class Conductor:
             return False
         if end.output is None:
             return False
-        return self.store.end(step, self._completed(record, step, end.output), self.clock())
+        ending = replace(self._completed(record, step, end.output), warnings=end.warnings)
+        return self.store.end(step, ending, self.clock())
 
     def _not_started(self, step: StepRecord, error: Exception) -> bool:
         """A refusal ends the step; trouble of the machine has it tried again later."""
@@ -208,7 +209,7 @@ class Conductor:
             ending = (
                 _of_job(end, job_id)
                 if end.output is None
-                else self._completed(record, step, end.output)
+                else replace(self._completed(record, step, end.output), warnings=end.warnings)
             )
         except NotFound:
             ending = Ending(

@@ -55,7 +55,7 @@ from crystalmath.services.ports import CodeAdapter, StructureData
 from crystalmath.services.ports_store import Store
 from crystalmath.services.ports_workflows import NewWorkflow, StepRecord, WorkflowStore
 from crystalmath.services.submission import Desk, fingerprint
-from crystalmath.services.workflows import kinds_here, view
+from crystalmath.services.workflows import calculations, kinds_here, view
 from crystalmath.services.workflows.computations import CHECKS
 from crystalmath.services.workflows.conduct import Compute
 from crystalmath.services.workflows.content import bare_structure, hash_of, text_of
@@ -363,7 +363,8 @@ class WorkflowsService:
         """
         submission = SubmitParams.model_validate({**action, "name": "the first step"})
         try:
-            return self._parts.desk.check(submission, structure=structure).prepared.warnings
+            prepared = self._parts.desk.check(submission, structure=structure).prepared
+            return calculations.told(plan, prepared.warnings)
         except InvalidParams as error:
             field, hint = error.field, error.hint
             name = (field or "").removeprefix("inputs.")

@@ -16,7 +16,7 @@ from crystalmath.errors import CrystalMathError, IllegalTransition, NotFound, Ou
 from crystalmath.services.job_continue import onward
 from crystalmath.services.job_directory import JobDirectories
 from crystalmath.services.job_ending import Ending
-from crystalmath.services.job_moments import with_moments
+from crystalmath.services.job_moments import lost_moments, with_moments
 from crystalmath.services.ports import CodeAdapter, RunWorker
 from crystalmath.services.ports_store import NewJob, Store
 from crystalmath.services.ports_workflows import StepRecord, WorkflowRecord
@@ -42,6 +42,8 @@ class JobEnd:
     ----------
     output
         What the step gives, of a COMPLETED one.
+    warnings
+        What the workflow has to say of it.
     """
 
     state: JobState
@@ -49,6 +51,7 @@ class JobEnd:
     reason: str | None = None
     message: str | None = None
     hint: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class StepJobs(Protocol):
@@ -140,7 +143,8 @@ class DeskJobs:
         structure = output.get("structure")
         if isinstance(structure, dict):
             output["structure"] = {"formula": row["formula"] or "", **structure}
-        return JobEnd("COMPLETED", output)
+        lost = lost_moments(row["code"], results, documents.provenance)
+        return JobEnd("COMPLETED", output, warnings=lost)
 
     def _series(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The curves of a job.

@@ -55,6 +55,8 @@ _PER_CELL: Final = ("NELECT", "NUPDOWN", "NBANDS")
 _GRID: Final = ("NGX", "NGY", "NGZ", "NGXF", "NGYF", "NGZF")
 """Tags of the grid of one cell, which is too coarse for a larger one."""
 _NO_MAGMOM: Final = "leave MAGMOM out: the input set gives each element its moment"
+_BY_INCAR: Final = ", by `incar`;"
+"""In what a job says of a tag that differs from the input set."""
 _NO_GRID: Final = "leave it out: VASP chooses the grid of each cell by PREC"
 _VARIED_TAG: Final = {"cutoff": "ENCUT", "degauss": "SIGMA"}
 VARIED: Final = {**_VARIED_TAG, "k_spacing": "kpoints", "supercell": ""}
@@ -188,6 +190,17 @@ def of_supercell(
     if isinstance(given, list) and len(given) == 3 and all(isinstance(n, int) for n in given):
         found |= with_mesh([-(-points // size) for points, size in zip(given, sizes, strict=True)])
     return found
+
+
+def told(plan: Plan, warnings: Sequence[str]) -> tuple[str, ...]:
+    """Warnings of a job, in which tags that the workflow sets are not said to be the user's."""
+    given = _incar(plan)
+    return tuple(
+        one.replace(_BY_INCAR, ", by the workflow;", 1)
+        if one.partition(":")[0] not in given
+        else one
+        for one in warnings
+    )
 
 
 def moments_refused(why: str) -> InvalidParams:

@@ -178,6 +178,11 @@ def test_atoms_are_one_block_per_element_and_the_order_is_told() -> None:
         ("static", {"kpoints": [2, 2, 2], "k_spacing_inv_angstrom": 0.3}, "options.k_spacing"),
         ("static", {"kpoints": [2, 2]}, "options.kpoints"),
         ("static", {"incar": {"ENCUT": "500; NSW = 3"}}, "options.incar.ENCUT"),
+        ("static", {"incar": {"ENCUT": "abc"}}, "options.incar.ENCUT"),
+        ("static", {"incar": {"ENCUT": -5}}, "options.incar.ENCUT"),
+        ("static", {"incar": {"SIGMA": True}}, "options.incar.SIGMA"),
+        ("static", {"incar": {"ISPIN": 3}}, "options.incar.ISPIN"),
+        ("static", {"incar": {"MAGMOM": [1, "up"]}}, "options.incar.MAGMOM"),
         ("static", {"potcars": {"Mg": "../x"}}, "options.potcars.Mg"),
         ("static", {"potcars": {"Si": "Si"}}, "options.potcars.Si"),
         ("phonon", {}, "task"),
@@ -215,6 +220,10 @@ def test_a_molecule_needs_a_cell() -> None:
         ("NCORE = 4", Beside(cores=6), "NCORE", "error"),
         ("NPAR = 2\nNCORE = 2", Beside(cores=4), "NPAR", "warning"),
         ("KPAR = 0", Beside(), "KPAR", "error"),
+        ("ENCUT = abc", Beside(), "ENCUT", "error"),
+        ("ENCUT = 0", Beside(), "ENCUT", "error"),
+        ("EDIFF =", Beside(), "EDIFF", "error"),
+        ("ISMEAR = 0.5", Beside(), "ISMEAR", "error"),
     ],
 )
 def test_the_linter_finds(text: str, beside: Beside, tag: str, severity: str) -> None:
@@ -223,6 +232,8 @@ def test_the_linter_finds(text: str, beside: Beside, tag: str, severity: str) ->
 
 
 def test_the_linter_is_silent_where_nothing_is_wrong() -> None:
+    good = "ENCUT = 520 eV\nEDIFF = 1.D-6\nLDAUL = 2 2*-1\nLDAUU = 3*0\nLDAU = .TRUE.\nNSW = 0"
+    assert lint_incar(parse_incar(good)[0], Beside(2, 3, 100, 4)) == []
     good = "ENCUT = 520\nIBRION = 2\nNSW = 50\nISIF = 3\nEDIFFG = -0.01\nISPIN = 2\nMAGMOM = 2*0.6"
     assert lint_incar(parse_incar(good)[0], Beside(2, 2, 100, 4)) == []
 

@@ -257,6 +257,10 @@ def test_tags_can_be_set_and_the_linter_and_the_cutoff_speak(request_: JobReques
     assert "INCAR had 520, this job 300" in said
     assert "below the 400 eV of the potentials" in said
     assert "MAGMOM has 1 values, and 2 atoms need 2" in said
+    for tag, value in (("ENCUT", "abc"), ("ENCUT", -5), ("NSW", "many"), ("EDIFF", "")):
+        with pytest.raises(InvalidParams, match="must be") as refused:
+            _ADAPTER.prepare(with_inputs(request_, incar={tag: value}))
+        assert refused.value.field == f"inputs.incar.{tag}"
     crlf = _ADAPTER.prepare(with_file(request_, "INCAR", INCAR.replace("\n", "\r\n")))
     assert "\r" not in text_of(crlf, "INCAR")
 

@@ -18,6 +18,7 @@ from crystalmath.codes.vasp.deck.incar import incar_value, render_incar
 from crystalmath.codes.vasp.deck.poscar import blocks, render_poscar
 from crystalmath.codes.vasp.generate import grid
 from crystalmath.codes.vasp.lint.incar import Beside, lint_incar
+from crystalmath.codes.vasp.lint.numbers import refuse_wrong_numbers
 from crystalmath.codes.vasp.options import (
     GENERATED,
     NEEDS_DENSITY,
@@ -26,7 +27,7 @@ from crystalmath.codes.vasp.options import (
     VaspInputs,
 )
 from crystalmath.codes.vasp.run.potcar import render_spec
-from crystalmath.domain.moments import outweighed_by
+from crystalmath.domain.moments import outweighed_by, tag_of_moments
 from crystalmath.errors import InputRejected, InvalidParams
 from crystalmath.services.ports import InputFile
 from crystalmath.structures.formula import cell_formula
@@ -111,6 +112,7 @@ def generate_inputs(
         ``structure``, ``task``, or a field below ``options``.
     """
     asked, task = parse_options(VaspInputs, options, at="options"), task or GENERATED[0]
+    refuse_wrong_numbers(asked.incar, "options")
     chosen = _chosen_set(asked, task)
     given = _sorted(_crystal(structure_of(structure)))
     found = _from_set(chosen, asked, task, given)
@@ -324,8 +326,7 @@ def _outweighed(asked: VaspInputs, given: Structure) -> list[str]:
     """What is said where INCAR was asked to say otherwise than the structure."""
     if given.moments is None:
         return []
-    without = str(asked.incar.get("ISPIN", "")).strip() == "1"
-    tag = "MAGMOM" if "MAGMOM" in asked.incar else "ISPIN" if without else None
+    tag = tag_of_moments(asked.incar)
     return [] if tag is None else [outweighed_by(f"`incar.{tag}`")]
 
 

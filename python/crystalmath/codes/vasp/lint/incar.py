@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from crystalmath.codes.vasp.deck.incar import flag, integer, number, words
+from crystalmath.codes.vasp.lint.numbers import wrong_numbers
 
 FEW_KPOINTS: Final = 4
 """The tetrahedron method needs at least this many points."""
@@ -49,6 +50,11 @@ def lint_incar(tags: Mapping[str, str], beside: Beside) -> list[Finding]:
     """Find what is wrong, errors first."""
     found = [one for rule in _RULES for one in rule(tags, beside)]
     return sorted(found, key=lambda one: one.severity != "error")
+
+
+def _numbers(tags: Mapping[str, str], _: Beside) -> Iterator[Finding]:
+    for tag, wrong, fix in wrong_numbers(tags):
+        yield Finding(tag, "error", wrong, fix)
 
 
 def _steps(tags: Mapping[str, str], _: Beside) -> Iterator[Finding]:
@@ -192,5 +198,5 @@ def _parallel(tags: Mapping[str, str], beside: Beside) -> Iterator[Finding]:
 
 _Rule = Callable[[Mapping[str, str], Beside], Iterator[Finding]]
 _RULES: Final[tuple[_Rule, ...]] = (
-    _steps, _force_criterion, _smearing, _moments, _hubbard, _parallel,
+    _numbers, _steps, _force_criterion, _smearing, _moments, _hubbard, _parallel,
 )  # fmt: skip

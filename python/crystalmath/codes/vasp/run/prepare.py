@@ -19,6 +19,7 @@ from crystalmath.codes.vasp.deck.incar import incar_value, integer, parse_incar,
 from crystalmath.codes.vasp.deck.kpoints import Kpoints, parse_kpoints
 from crystalmath.codes.vasp.deck.poscar import PoscarHead, parse_poscar_head
 from crystalmath.codes.vasp.lint.incar import Beside, lint_incar
+from crystalmath.codes.vasp.lint.numbers import refuse_wrong_numbers
 from crystalmath.codes.vasp.options import NEEDS_DENSITY, TASKS, VaspOptions
 from crystalmath.codes.vasp.run import density, potcar, potentials, program, script
 from crystalmath.errors import InputRejected, InvalidParams
@@ -84,6 +85,7 @@ def prepare(request: JobRequest, writer: InputWriter) -> Prepared:
     """
     refuse_engine(request, "vasp")
     options = parse_options(VaspOptions, request.inputs)
+    refuse_wrong_numbers(options.incar, "inputs")
     chosen, launcher = program.choose(options, request)
     inputs = _written(request, options, writer) if request.structure else _given(request, options)
     tags, twice = parse_incar(inputs.texts["INCAR"])
