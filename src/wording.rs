@@ -78,6 +78,16 @@ const COMMANDS: &[(&str, &str)] = &[
     ("rpc.discover", "call rpc.discover"),
 ];
 
+/// Fields of a method that are named with it and a value, `materials.convert.cell: primitive`: the
+/// command, up to that value.
+const COMMANDS_WITH: &[(&str, &str)] = &[
+    ("materials.convert.cell", "convert IN OUT --cell"),
+    (
+        "materials.convert.vacuum_angstrom",
+        "convert IN OUT --vacuum",
+    ),
+];
+
 /// Replace every name in backticks for which `say` knows a better one. It gets the name, and the
 /// value that stands behind it if there is one.
 #[must_use]
@@ -125,10 +135,20 @@ pub fn command(method: &str, job: Option<i64>) -> Option<String> {
     }
 }
 
+/// The same for a name that a value may stand behind.
+#[must_use]
+pub fn command_with(name: &str, value: Option<&str>, job: Option<i64>) -> Option<String> {
+    let known = COMMANDS_WITH.iter().find(|known| known.0 == name);
+    match (known, value) {
+        (Some((_, command)), Some(value)) => Some(format!("crystalmath {command} {value}")),
+        _ => command(name, job),
+    }
+}
+
 /// A sentence in which methods are the commands that call them.
 #[must_use]
 pub fn with_commands(text: &str) -> String {
-    replace_names(text, |name, _| command(name, None))
+    replace_names(text, |name, value| command_with(name, value, None))
 }
 
 #[cfg(test)]
@@ -140,6 +160,10 @@ mod tests {
         assert_eq!(
             with_commands("see `forces.workers`, not `x`"),
             "see `crystalmath engines workers`, not `x`"
+        );
+        assert_eq!(
+            with_commands("`materials.convert.cell: primitive` gives it"),
+            "`crystalmath convert IN OUT --cell primitive` gives it"
         );
     }
 

@@ -129,12 +129,7 @@ pub(super) fn accepted(job: &JobSummary, verb: &str, repeated: bool) -> String {
 fn from_template(session: &Session, args: &Args, name: &str) -> Result<Given, Failure> {
     let template = templates::get(session, name)?;
     templates::values::check(&template)?;
-    let Some(code) = template.code.as_ref().or(args.code.as_ref()) else {
-        return Err(Failure::usage(
-            format!("{name} writes no input of a code"),
-            format!("write it with: crystalmath templates render {name} -o FILE"),
-        ));
-    };
+    let code = code_of(name, template.code.as_deref(), args.code.as_deref())?;
     let (structure, files) = match args.files.split_first() {
         Some((first, rest)) if templates::is_structure(first) => (Some(first.as_path()), rest),
         _ => (None, args.files.as_slice()),
@@ -148,7 +143,7 @@ fn from_template(session: &Session, args: &Args, name: &str) -> Result<Given, Fa
     };
     let mut given = Given::default();
     given.text("name", Some(&args.name.clone().unwrap_or_else(named)));
-    given.text("code", Some(code));
+    given.text("code", Some(&code.to_owned()));
     given.text("template", Some(&name.to_owned()));
     given.put("template_parameters", Some(Value::Object(filled)));
     let inputs = code_inputs(code, &args.params, &args.options)?;
@@ -163,6 +158,25 @@ fn from_template(session: &Session, args: &Args, name: &str) -> Result<Given, Fa
     );
     rest_of(args, &mut given);
     Ok(given)
+}
+
+/// The code that runs what a template writes: its own, which nothing else may be asked for.
+fn code_of<'a>(
+    name: &str,
+    written_for: Option<&'a str>,
+    asked: Option<&'a str>,
+) -> Result<&'a str, Failure> {
+    match (written_for, asked) {
+        (Some(code), Some(asked)) if code != asked => Err(Failure::usage(
+            format!("--code {asked}: the template {name} writes input of {code}"),
+            "leave --code out, or give a template of that code: crystalmath templates",
+        )),
+        (Some(code), _) | (None, Some(code)) => Ok(code),
+        (None, None) => Err(Failure::usage(
+            format!("{name} writes no input of a code"),
+            format!("write it with: crystalmath templates render {name} -o FILE"),
+        )),
+    }
 }
 
 /// The params of the submission, without what makes each one unique.
@@ -342,4 +356,28 @@ pub(super) fn dry_run(found: &DryRun) -> String {
     }
     lines.push("\nnothing was stored".to_owned());
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, code_of};
+
+    #[test]
+    fn a_template_runs_with_its_own_code() {
+        for (written_for, asked, expected) in [
+            (Some("espresso"), None, Some("espresso")),
+            (Some("espresso"), Some("espresso"), Some("espresso")),
+            (None, Some("command"), Some("command")),
+            (Some("espresso"), Some("vasp"), None),
+            (None, None, None),
+        ] {
+            match (code_of("espresso/scf", written_for, asked), expected) {
+                (Ok(code), Some(expected)) => assert_eq!(code, expected),
+                (Err(Failure::Usage { message, .. }), None) => {
+                    assert!(message.contains("espresso/scf"), "{message}");
+                }
+                (_, _) => panic!("{written_for:?} {asked:?}"),
+            }
+        }
+    }
 }

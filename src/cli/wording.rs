@@ -4,7 +4,7 @@
 mod arguments;
 
 use crate::error::IpcError;
-use crate::wording::{command, replace_names};
+use crate::wording::{command_with, replace_names};
 use arguments::{
     ARGUMENTS, CLUSTER_ARGUMENTS, DECK_ARGUMENTS, ENGINE_ARGUMENTS, INPUT_ARGUMENTS,
     PROPERTY_ARGUMENTS, STRUCTURE_ARGUMENTS, TEMPLATE_ARGUMENTS, WORKFLOW_ARGUMENTS,
@@ -189,7 +189,7 @@ pub fn speak(text: &str, job: Option<i64>) -> String {
 #[must_use]
 pub fn speak_of(commands: Commands, text: &str, job: Option<i64>) -> String {
     replace_names(text, |name, value| {
-        command(name, job).or_else(|| flag(commands, name, value))
+        command_with(name, value, job).or_else(|| flag(commands, name, value))
     })
 }
 
@@ -438,6 +438,14 @@ mod tests {
                 "`crystalmath call jobs.series` has more",
             ),
             ("`engine: emt`", "`--engine emt`"),
+            (
+                "`materials.convert.cell: primitive` gives it",
+                "`crystalmath convert IN OUT --cell primitive` gives it",
+            ),
+            (
+                "give `template_parameters.pseudo_family`",
+                "give `--set pseudo_family`",
+            ),
             ("`inputs.cell: fixed`", "`--param cell=fixed`"),
             ("give `resources.ntasks`", "give `--ntasks`"),
             ("use runner `local`", "use runner `local`"),

@@ -4,7 +4,7 @@
 use crate::error::IpcError;
 use crate::msg::Action;
 use crate::units;
-use crate::wording::{command, replace_names};
+use crate::wording::{command_with, replace_names};
 
 /// What calls a method here.
 const METHODS: [(&str, Action); 24] = [
@@ -84,8 +84,10 @@ const FIELDS: [(&str, &str); 20] = [
 pub fn speak(text: &str) -> String {
     replace_names(text, |name, value| {
         let here = method(name).or_else(|| field(name));
-        // What this UI does not do, the command line does.
-        let known = here.or_else(|| command(name, None))?;
+        let Some(known) = here else {
+            // What this UI does not do, the command line does.
+            return command_with(name, value, None);
+        };
         Some(match value {
             Some(value) => format!("{known}: {}", plain(value)),
             None => known,
@@ -152,6 +154,10 @@ mod tests {
             (
                 "`codes.read_output` reads it",
                 "`crystalmath read PATH` reads it",
+            ),
+            (
+                "`materials.convert.cell: primitive` gives it",
+                "`crystalmath convert IN OUT --cell primitive` gives it",
             ),
             ("nothing here", "nothing here"),
         ] {

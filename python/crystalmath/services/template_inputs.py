@@ -40,7 +40,8 @@ class SubmittedTemplates:
             message, field = error.message, _here(error.field)
             if message.startswith(f"{error.field}: "):
                 message = field + message.removeprefix(str(error.field))
-            raise type(error)(message, hint=error.hint, field=field) from error
+            hint = error.hint and _of_submission(error.hint)
+            raise type(error)(_of_submission(message), hint=hint, field=field) from error
         code = made.template.code
         if code is not None and code != params.code:
             raise InvalidParams(
@@ -49,7 +50,14 @@ class SubmittedTemplates:
                 field="template",
             )
         files = [FileIn(path=file.path, content=file.content) for file in made.files]
-        return params.model_copy(update={"files": [*params.files, *files]}), tuple(made.warnings)
+        return params.model_copy(update={"files": [*params.files, *files]}), tuple(
+            _of_submission(warning) for warning in made.warnings
+        )
+
+
+def _of_submission(text: str) -> str:
+    """What a rendering calls its parameters is a member of a submission."""
+    return text.replace("`parameters.", "`template_parameters.")
 
 
 def _here(field: str | None) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crystalmath.analysis.bands.gap import band_edges, occupied_bands
-from crystalmath.analysis.bands.path import band_path, in_cell, sampled, shown
+from crystalmath.analysis.bands.path import band_path, in_cell, own_path, sampled, shown
 from crystalmath.errors import InputRejected, Underdetermined
 from crystalmath.structures.read import structure_of
 from crystalmath.structures.structure import Floats, Structure
@@ -35,6 +35,9 @@ def test_case_26() -> None:
     assert path.points["X"] == pytest.approx(expected["X"])
     assert path.points["L"] == pytest.approx(expected["L"])
     assert path.given_cells == 4
+    with pytest.raises(InputRejected, match="holds 4 of them") as caught:
+        own_path(given)
+    assert "`materials.convert.cell: primitive`" in (caught.value.hint or "")
     assert path.title == "Γ–X–U | K–Γ–L–W–X"
 
 

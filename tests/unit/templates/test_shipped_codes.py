@@ -159,3 +159,22 @@ def test_where_pseudopotentials_are_has_to_be_known() -> None:
     with pytest.raises(InvalidParams, match="relative") as last:
         SubmittedTemplates(rendering(NOWHERE))(submission)
     assert last.value.field == "context.ESPRESSO_PSEUDO"
+
+
+def test_what_a_template_lacks_is_named_as_a_submission_has_it(context: dict[str, str]) -> None:
+    other = Path(context["ESPRESSO_PSEUDO"]) / "Fe.other.upf"
+    other.write_text((other.parent / "Fe.upf").read_text())
+    submission = SubmitParams.model_validate(
+        {
+            "name": "fe",
+            "code": "espresso",
+            "template": "espresso/scf",
+            "template_parameters": {"structure": IRON, "ecutwfc_ry": 40.0},
+            "context": context,
+        }
+    )
+    with pytest.raises(InputRejected, match="which pseudopotential for Fe") as caught:
+        SubmittedTemplates(rendering(NOWHERE))(submission)
+    assert caught.value.field == "template_parameters.pseudos.Fe"
+    wanted = "give `template_parameters.pseudos.Fe` or `template_parameters.pseudo_family`"
+    assert caught.value.hint == wanted

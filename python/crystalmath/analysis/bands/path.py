@@ -246,8 +246,8 @@ def own_path(structure: Structure, symprec_angstrom: float = SYMPREC_A) -> OwnPa
         raise InputRejected(
             f"bands need the primitive cell, and this cell holds {path.given_cells} of them: its "
             "bands would be folded",
-            hint="convert it to the primitive cell (`materials.convert`), and use that for the "
-            "run before, too",
+            hint="convert it to the primitive cell (`materials.convert.cell: primitive`), and use "
+            "that for the run before, too",
             field="structure",
         )
     along = sampled(path)

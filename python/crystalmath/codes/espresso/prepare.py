@@ -15,6 +15,7 @@ from crystalmath.codes.decks import Given, read_deck
 from crystalmath.codes.espresso import program, pseudo, saved
 from crystalmath.codes.espresso.checks import check_deck, with_values
 from crystalmath.codes.espresso.deck import Deck, parse_deck
+from crystalmath.codes.espresso.density.check import check_density
 from crystalmath.codes.espresso.options import DeckOptions, EspressoOptions
 from crystalmath.codes.files import check_files
 from crystalmath.codes.options import parse_options, refuse_engine
@@ -81,6 +82,8 @@ def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
     looked_in = pseudo.places(deck, given.beside, espresso_pseudo)
     pseudos = pseudo.collect(deck, files, looked_in, given.field)
     earlier = saved.collect(deck, files, options.save_from, given.beside, given.field)
+    at = "inputs.save_from" if options.save_from else given.field
+    unsure = check_density(deck, (*files, *earlier), pseudos, at)
     argv = program.command(given.file.path, options, request)
     deck, notes = _for_job_directory(deck, request.walltime_s)
     kept = [file for i, file in enumerate(files) if i != given.index and not _is(file, pseudos)]
@@ -93,7 +96,7 @@ def prepare(request: JobRequest, writer: DeckWriter) -> Prepared:
         env={**request.context, **program.environment(request)},
         formula=reduced_formula([s for s in symbols if s is not None]) if known else None,
         n_atoms=len(symbols) if known else None,
-        warnings=(*written, *warnings, *notes),
+        warnings=(*written, *warnings, *unsure, *notes),
     )
 
 

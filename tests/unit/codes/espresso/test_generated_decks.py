@@ -229,7 +229,8 @@ def test_single_values_and_a_supercell(folder: Path) -> None:
     deck, report = generate(folder, double, values={"electrons.mixing_beta": 0.3, "system.nr1": 24})
     assert deck.value("electrons", "mixing_beta") == 0.3
     assert deck.value("system", "nr1") == 24
-    assert any("2 times the primitive" in warning for warning in report["warnings"])
+    said = next(one for one in report["warnings"] if "2 times the primitive" in one)
+    assert "`materials.convert.cell: primitive`" in said
 
 
 @pytest.mark.parametrize(

@@ -195,8 +195,9 @@ def test_wrong_options_are_refused_by_name(task: str, options: dict[str, Any], f
 
 
 def test_a_molecule_needs_a_cell() -> None:
-    with pytest.raises(InputRejected, match="repeats a structure in three directions"):
+    with pytest.raises(InputRejected, match="repeats a structure in three directions") as caught:
         generate_inputs({"text": "2\n\nH 0 0 0\nH 0 0 0.74\n", "format": "xyz"}, {}, "static")
+    assert "`materials.convert.vacuum_angstrom: 10`" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(

@@ -103,14 +103,14 @@ def _said(symmetry: Symmetry, count: int | None) -> list[str]:
     if off > NOTICED_A and symmetry.number > 1:
         said.append(
             f"atoms are up to {off:.2g} Å from their places in {symmetry.symbol}: pw.x may see "
-            "less symmetry; `materials.convert` gives the standard cell"
+            "less symmetry; `materials.convert.cell: primitive` gives the standard cell"
         )
     # the primitive cell of a crystal whose moments differ is that of the moments
     copies = 1 if count is None else count / symmetry.atoms_primitive_cell
     if copies > 1.5:
         said.append(
             f"the cell is {copies:g} times the primitive one, which would cost much less; "
-            "`materials.convert` gives it"
+            "`materials.convert.cell: primitive` gives it"
         )
     return said
 

@@ -219,7 +219,8 @@ def _crystal(structure: Structure) -> Structure:
     if structure.lattice is None or not structure.is_crystal:
         raise InputRejected(
             "VASP repeats a structure in three directions, and this one does not repeat in all",
-            hint="give it a cell with empty space, e.g. with `structures.convert` to poscar",
+            hint="give it a cell with empty space, in a POSCAR: "
+            "`materials.convert.vacuum_angstrom: 10`",
             field="structure",
         )
     return structure

@@ -1,0 +1,1 @@
+"""The density that nscf and bands start from: of the same crystal and the same physics, or none."""
