@@ -252,7 +252,7 @@ def test_no_receipt_and_no_process_is_judged_from_the_output(started: Daemon) ->
 
 
 def test_a_running_job_keeps_an_idle_daemon(daemon: Daemon) -> None:
-    daemon.start("--idle-timeout", "0.3")
+    daemon.start("--idle-timeout", "3")
     job_id = submit(daemon, "/bin/sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")
     wait_until(lambda: state(daemon, job_id) == "RUNNING", "the job runs")
     directory = Path(job(daemon, job_id)["directory"])
