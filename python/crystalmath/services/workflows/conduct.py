@@ -129,7 +129,7 @@ class Conductor:
             used = arguments_of(step.uses, steps, self.store)
             arguments = {**step.action["given"], **used}
             output = self.compute(step.action["function"], arguments, COMPUTE_S)
-            ending = self._completed(record, step, output)
+            ending = self._with_next(record, step, output, text_of(output))
         except _LATER:
             log.warning("a computation waits", extra={"workflow": workflow_id, "step": step.name})
             return False
@@ -191,8 +191,7 @@ class Conductor:
             return False
         if end.output is None:
             return False
-        ending = replace(self._completed(record, step, end.output), warnings=end.warnings)
-        return self.store.end(step, ending, self.clock())
+        return self.store.end(step, self._completed(record, step, end), self.clock())
 
     def _not_started(self, step: StepRecord, error: Exception) -> bool:
         """A refusal ends the step; trouble of the machine has it tried again later."""
@@ -207,9 +206,7 @@ class Conductor:
         try:
             end = self.jobs.end(job_id)
             ending = (
-                _of_job(end, job_id)
-                if end.output is None
-                else replace(self._completed(record, step, end.output), warnings=end.warnings)
+                _of_job(end, job_id) if end.output is None else self._completed(record, step, end)
             )
         except NotFound:
             ending = Ending(
@@ -224,8 +221,10 @@ class Conductor:
             ending = _failed(error)
         self.store.end(step, ending, self.clock())
 
-    def _completed(self, record: WorkflowRecord, step: StepRecord, output: Any) -> Ending:
-        return self._with_next(record, step, output, text_of(output))
+    def _completed(self, record: WorkflowRecord, step: StepRecord, end: JobEnd) -> Ending:
+        """The end of a step whose job completed, with what the workflow has to say of it."""
+        ending = self._with_next(record, step, end.output, text_of(end.output))
+        return replace(ending, warnings=end.warnings)
 
     def _with_next(
         self, record: WorkflowRecord, step: StepRecord, output: Any, text: str
